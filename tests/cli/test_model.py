@@ -380,6 +380,18 @@ def test_a_saved_layer_can_be_drawn_and_compared(tmp_path, bert):
     assert succeeds("compare", path, other).code == 0
 
 
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_a_file_of_tensors_has_every_list_of_integers_once(tmp_path, bert, ending):
+    path = tmp_path / f"all.{ending}"
+    options = ("--layer", "0,2", "--show", "token_ids,token_types,offsets,weights", "--query", "1,2")
+    done = result(bert[0], *options)
+    succeeds("run", SENTENCE, "--model", f"{bert[0]}/", *options, "-o", path)
+    tensors = load_safetensors(path)[0] if ending == "safetensors" else dict(numpy.load(path))
+    for name in ("token_ids", "token_types", "offsets", "query_positions"):
+        assert tensors[name].tolist() == done[name], name
+    assert sorted(tensors) == ["layers.0.weights", "layers.2.weights", "offsets", "query_positions", "token_ids", "token_types"]
+
+
 @pytest.mark.parametrize("changed", [None, ("entropy", 0.5), ("previous", 0.5), ("pairs", 0.5)])
 def test_summaries_are_compared_number_by_number(tmp_path, bert, changed):
     done = result(bert[0])

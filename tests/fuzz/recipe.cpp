@@ -27,7 +27,10 @@ void must_read_or_refuse(Read read)
 std::string written(const attn::model::Recipe& recipe)
 {
     std::string text;
-    attn::report::write_recipe(recipe, [&](std::string_view bytes) { text += bytes; });
+    const attn::report::Sink sink = [&](std::string_view bytes) { text += bytes; };
+    attn::report::Buffer buffer(sink);
+    attn::report::write_recipe(recipe, buffer);
+    buffer.flush();
     return text;
 }
 

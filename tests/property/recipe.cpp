@@ -204,7 +204,10 @@ Recipe random_recipe(FieldChoices& choose)
 std::string text_of(const Recipe& recipe)
 {
     std::string text;
-    attn::report::write_recipe(recipe, [&](std::string_view part) { text += part; });
+    const attn::report::Sink sink = [&](std::string_view bytes) { text += bytes; };
+    attn::report::Buffer buffer(sink);
+    attn::report::write_recipe(recipe, buffer);
+    buffer.flush();
     return text;
 }
 

@@ -57,21 +57,21 @@ std::vector<std::string> texts_of(const std::vector<Index>& numbers)
     return texts;
 }
 
-std::vector<std::string> head_names(const model::Result& result, Index count, std::string_view array)
+std::vector<std::string> head_names(const model::Layer& layer, Index count, std::string_view array)
 {
     std::vector<std::string> names;
-    for (Index head = 0; head < count && (count > 1 || !result.heads.empty()); ++head) {
-        names.push_back(result.name_of_head(head, array));
+    for (Index head = 0; head < count && (count > 1 || !layer.heads.empty()); ++head) {
+        names.push_back(layer.name_of_head(head, array));
     }
     return names;
 }
 
-std::vector<const model::Array*> shown_arrays(const model::Result& result)
+std::vector<const model::Array*> shown_arrays(const model::Result& result, const model::Layer& layer)
 {
     std::vector<const model::Array*> arrays;
     for (const model::Item item : result.show) { // a set: in the order of the enum
         const bool parameters = item == model::Item::parameters;
-        for (const model::Array& array : parameters ? result.parameters : result.arrays) {
+        for (const model::Array& array : parameters ? result.parameters : layer.arrays) {
             if (parameters || array.name == name_of(item)) {
                 arrays.push_back(&array);
             }
@@ -80,7 +80,7 @@ std::vector<const model::Array*> shown_arrays(const model::Result& result)
     const auto place_of = [&](model::Item item) { return std::ranges::find(arrays, name_of(item), &model::Array::name); };
     const auto scaled = place_of(model::Item::scaled_scores);
     const auto masked = place_of(model::Item::masked_scores);
-    if (result.config.attention.mask_at == core::MaskAt::scores && scaled != arrays.end() && masked != arrays.end()) {
+    if (layer.config.attention.mask_at == core::MaskAt::scores && scaled != arrays.end() && masked != arrays.end()) {
         std::rotate(scaled, masked, masked + 1); // in the order of the computation
     }
     return arrays;

@@ -27,10 +27,10 @@ struct AxisLabels {
 [[nodiscard]] std::vector<std::string> texts_of(const std::vector<Index>& numbers);
 
 /// Of so many heads in an array; none where there is only the one.
-[[nodiscard]] std::vector<std::string> head_names(const model::Result& result, Index count,
+[[nodiscard]] std::vector<std::string> head_names(const model::Layer& layer, Index count,
                                                   std::string_view array = name_of(model::Item::weights));
 
-/// The arrays that are shown, in the order of model::Item; the parameters among them, one by one.
-[[nodiscard]] std::vector<const model::Array*> shown_arrays(const model::Result& result);
+/// The arrays of a layer that are shown, in the order of model::Item; the parameters among them, one by one.
+[[nodiscard]] std::vector<const model::Array*> shown_arrays(const model::Result& result, const model::Layer& layer);
 
 } // namespace attn::report

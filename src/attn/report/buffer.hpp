@@ -27,8 +27,13 @@ public:
         }
     }
 
+    /// What is a large piece by itself is handed over as it is.
     void append(std::string_view bytes)
     {
+        if (bytes.size() >= size_) {
+            flush();
+            return sink_(bytes);
+        }
         text_ += bytes;
         settle();
     }

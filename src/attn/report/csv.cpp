@@ -15,6 +15,7 @@ namespace attn::report {
 namespace {
 
 using model::Item;
+using model::Layer;
 using model::Result;
 
 /// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a control character such as a line break. Nothing is
@@ -101,10 +102,10 @@ struct Meaning {
     bool swapped;          ///< rows are the keys of scores that are computed as K·Qᵀ
     bool masked;           ///< -inf is written as nothing
 
-    Meaning(const Result& result, std::string_view name, const Axes& axes)
+    Meaning(const Layer& layer, std::string_view name, const Axes& axes)
         : rows_are_queries(axes.row == Axis::queries || axes.row == Axis::tokens),
           rows_are_keys(axes.row == Axis::keys || axes.row == Axis::key_tokens), columns_are_keys(axes.column == Axis::keys),
-          swapped(columns_are_keys && result.config.attention.order == model::ScoreOrder::key_query),
+          swapped(columns_are_keys && layer.config.attention.order == model::ScoreOrder::key_query),
           masked(model::is_masked(model::item_called(name)))
     {
     }
@@ -138,18 +139,18 @@ struct Beginning {
 };
 
 template <typename Scalar>
-void write_array(Buffer& buffer, const Beginning& beginning, const Result& result, const std::string& name,
+void write_array(Buffer& buffer, const Beginning& beginning, const Result& result, const Layer& layer, const std::string& name,
                  const Tensor<Scalar>& tensor)
 {
     const Layout layout = layout_of(name, tensor.shape);
     const Axes axes = axes_of(name);
-    const Meaning meaning(result, name, axes);
+    const Meaning meaning(layer, name, axes);
     const Fields rows = layout.has_rows ? Fields(result, axes.row, layout.rows) : Fields::absent();
     const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
     const Scalar* values = tensor.values.data();
     for (Index head = 0; head < layout.heads; ++head) {
         const std::string start =
-            beginning.of(name) + (layout.has_heads ? model::number_of_head(result.head_at(head, name)) : "") + ',';
+            beginning.of(name) + (layout.has_heads ? model::number_of_head(layer.head_at(head, name)) : "") + ',';
         for (std::size_t i = 0; i < rows.numbers.size(); ++i, values += layout.columns) {
             const std::string& word = rows.words[i];
             const Row row{start + rows.numbers[i] + ',', meaning.rows_are_queries ? word : "",
@@ -173,11 +174,10 @@ void write_ids(Buffer& buffer, const Beginning& beginning, Item item, const std:
     }
 }
 
-void write_arrays(Buffer& buffer, const Beginning& beginning, const Result& result)
+void write_array(Buffer& buffer, const Beginning& beginning, const Result& result, const Layer& layer, const std::string& name,
+                 const AnyTensor& any)
 {
-    for (const model::Array* array : shown_arrays(result)) {
-        std::visit([&](const auto& tensor) { write_array(buffer, beginning, result, array->name, tensor); }, array->tensor);
-    }
+    std::visit([&](const auto& tensor) { write_array(buffer, beginning, result, layer, name, tensor); }, any);
 }
 
 void write_ids(Buffer& buffer, const Beginning& beginning, const Result& result)
@@ -186,15 +186,10 @@ void write_ids(Buffer& buffer, const Beginning& beginning, const Result& result)
                                       {Item::key_token_ids, Item::key_tokens},
                                       {Item::token_types, Item::tokens},
                                       {Item::offsets, Item::tokens}}) {
-        if (result.show.contains(item) && result.integers(item) != nullptr) {
-            write_ids(buffer, beginning, item, *result.integers(item), *result.words(words));
+        if (result.show.contains(item) && result.integers(item, result.front()) != nullptr) {
+            write_ids(buffer, beginning, item, *result.integers(item, result.front()), *result.words(words));
         }
     }
-}
-
-Beginning beginning_of(const CsvOptions& options)
-{
-    return {.index = options.index ? std::to_string(*options.index) + ',' : ""};
 }
 
 } // namespace
@@ -205,47 +200,26 @@ std::string csv_header(bool with_index, bool with_layer)
                        with_layer ? "layer," : "");
 }
 
-void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)
+void write_csv(const Result& result, const CsvOptions& options, Buffer& buffer)
 {
-    Buffer buffer(sink);
-    write_csv(result, options, buffer);
-    buffer.flush();
-}
-
-void write_csv(const model::Result& result, const CsvOptions& options, Buffer& buffer)
-{
+    const bool of_model = result.model.has_value();
     if (options.header) {
-        buffer.append(csv_header(options.index.has_value()));
+        buffer.append(csv_header(options.index.has_value(), of_model));
     }
-    const Beginning beginning = beginning_of(options);
+    Beginning beginning{.index = options.index ? std::to_string(*options.index) + ',' : "",
+                        .layer = of_model ? std::optional<std::string>("") : std::nullopt};
     write_ids(buffer, beginning, result);
-    write_arrays(buffer, beginning, result);
-}
-
-void write_csv(const model::LayeredResult& result, const CsvOptions& options, const Sink& sink)
-{
-    Buffer buffer(sink);
-    write_csv(result, options, buffer);
-    buffer.flush();
-}
-
-void write_csv(const model::LayeredResult& result, const CsvOptions& options, Buffer& buffer)
-{
-    if (options.header) {
-        buffer.append(csv_header(options.index.has_value(), true));
-    }
-    Beginning beginning = beginning_of(options);
-    beginning.layer = "";
-    write_ids(buffer, beginning, result.layers.front());
-    for (const Result& layer : result.layers) {
-        beginning.layer = std::to_string(layer.layer.value_or(0));
-        write_arrays(buffer, beginning, layer);
+    Beginning in_layer = beginning;
+    for (const Layer& layer : result.layers) {
+        if (of_model) {
+            in_layer.layer = std::to_string(layer.number.value_or(0));
+        }
+        for (const model::Array* array : shown_arrays(result, layer)) {
+            write_array(buffer, in_layer, result, layer, array->name, array->tensor);
+        }
     }
     if (result.logits) {
-        beginning.layer = "";
-        const std::string name(name_of(Item::logits));
-        std::visit([&](const auto& tensor) { write_array(buffer, beginning, result.layers.front(), name, tensor); },
-                   *result.logits);
+        write_array(buffer, beginning, result, result.front(), std::string(name_of(Item::logits)), *result.logits);
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/model/trained/layered_result.hpp"
 #include "attn/report/buffer.hpp"
 
 #include <optional>
@@ -11,18 +10,13 @@
 namespace attn::report {
 
 /// One record a number, the numbers as in JSON (a masked score is empty). With `index` a first column "index" holds the line's
-/// number; of several results in one file the first alone has a header, whichever line it is of.
+/// number; of several results in one file the first alone has a header, whichever line it is of. Of a whole trained model there
+/// is a column "layer" behind that of the array.
 struct CsvOptions {
     bool header = true;
     std::optional<Index> index;
 };
-void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink);
-/// The same to a buffer, which is not flushed: for many results in a row.
 void write_csv(const model::Result& result, const CsvOptions& options, Buffer& buffer);
-
-/// Of a whole trained model: with a column "layer" behind that of the array.
-void write_csv(const model::LayeredResult& result, const CsvOptions& options, const Sink& sink);
-void write_csv(const model::LayeredResult& result, const CsvOptions& options, Buffer& buffer);
 
 /// The names of the columns, and a newline.
 [[nodiscard]] std::string csv_header(bool with_index, bool with_layer = false);

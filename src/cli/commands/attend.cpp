@@ -62,7 +62,7 @@ void require_storable(const model::AttendInputs& inputs, const AttendOptions& op
 void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
 {
     if (info_of(options.format).is_binary) {
-        return write_tensors(bytes_of(tensors), options.format, {}, output);
+        return write_tensors(bytes_of(tensors), options.format, {}, output.sink());
     }
     for (const StoredTensor& tensor : tensors) {
         const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;

@@ -72,11 +72,13 @@ bool begins_recipe(std::string_view json)
 }
 
 /// The document that a result is written as, read again.
-template <typename Result>
-model::SavedResult written(const Result& result)
+model::SavedResult written(const model::Result& result)
 {
     std::string json;
-    report::write_json(result, {}, [&](std::string_view bytes) { json += bytes; });
+    const report::Sink sink = [&](std::string_view bytes) { json += bytes; };
+    report::Buffer buffer(sink);
+    report::write_json(result, {}, buffer);
+    buffer.flush();
     return io::parse_saved_result(json);
 }
 
@@ -188,7 +190,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
         }
         model::Recipe recipe = io::parse_recipe(json);
         (void)load_files(recipe, {files, settings_, log_, Digests::stated, folder});
-        report(model::check(recipe, settings_, written<model::Result>), name);
+        report(model::check(recipe, settings_, written), name);
         if (const auto doubt = doubt_about_mask(recipe, settings_)) {
             log_.warning(name + ": " + *doubt);
         }
@@ -205,8 +207,8 @@ void Checker::document(std::string_view json, const std::string& name, const std
         model::SavedResult saved = io::parse_saved_result(json);
         auto& config = std::get<model::TrainedConfig>(saved.config);
         const ModelFolder model(config, Digests::stated, folder);
-        const model::LayeredResult now = model::run_trained(config, model.trained(), settings_for(saved, settings_));
-        return report({findings_of(saved, written(now), tolerance_), now.front().portable_because}, name);
+        const model::Result now = model::run_trained(config, model.trained(), settings_for(saved, settings_));
+        return report({findings_of(saved, written(now), tolerance_), now.portable_because}, name);
     }
     case io::Document::failed_line: {
         const std::string why = "not checked, the line could not be computed: " + in_quotes(io::parse_failed_line(json), 200);

@@ -5,9 +5,6 @@
 #include "attn/model/explain/plotted.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
-#include "attn/report/svg/svg.hpp"
-#include "attn/report/text/introduction.hpp"
-#include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/tensor_inputs.hpp"
@@ -17,7 +14,7 @@
 #include "cli/output/hints.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/page.hpp"
-#include "cli/output/picture.hpp"
+#include "cli/output/result_output.hpp"
 #include "cli/output/shading.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
@@ -128,59 +125,54 @@ void refuse_layer(const PlotOptions& options)
     }
 }
 
-/// One result, or one of each layer that is asked for.
-struct Plotted {
-    std::vector<model::Result> results;
-    std::optional<model::TrainedConfig> model = {}; ///< of layers
-};
-
 /// A grid of heat maps and a page have all layers.
 bool takes_layers(const PlotOptions& options)
 {
     return options.format == Format::html || (options.format == Format::svg && options.picture.plot == report::Plot::heat_map);
 }
 
-Plotted result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs, std::string_view what)
+model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
+                               std::string_view what)
 {
-    Plotted plotted{model::results_of({.weights = weights,
-                                       .axes = options.axes,
-                                       .layer = options.layer,
-                                       .batch = options.batch,
-                                       .tokens = words_of(options.tokens, inputs),
-                                       .key_tokens = words_of(options.key_tokens, inputs),
-                                       .read_numbers = [&] { inputs.read_numbers(); }},
-                                      what)};
-    if (plotted.results.size() > 1 && !takes_layers(options)) {
+    model::Result result = model::result_of({.weights = weights,
+                                             .axes = options.axes,
+                                             .layer = options.layer,
+                                             .batch = options.batch,
+                                             .tokens = words_of(options.tokens, inputs),
+                                             .key_tokens = words_of(options.key_tokens, inputs),
+                                             .read_numbers = [&] { inputs.read_numbers(); }},
+                                            what);
+    if (result.layers.size() > 1 && !takes_layers(options)) {
         throw Error(ErrorKind::usage, option_name(model::trained_field::layers), "none",
-                    fmt::format("0 to {}", plotted.results.size() - 1));
+                    fmt::format("0 to {}", result.layers.size() - 1));
     }
-    if (plotted.results.front().layer) {
-        plotted.model.emplace();
-        for (const std::string& token : plotted.results.front().tokens) {
-            plotted.model->sentence += (plotted.model->sentence.empty() ? "" : " ") + token;
+    if (result.front().number) {
+        result.model.emplace();
+        for (const std::string& token : result.tokens) {
+            result.model->sentence += (result.model->sentence.empty() ? "" : " ") + token;
         }
     }
-    return plotted;
+    return result;
 }
 
-Plotted plotted_of(const model::SavedResult& saved, const PlotOptions& options)
+model::Result result_of_saved(const model::SavedResult& saved, const PlotOptions& options)
 {
     const auto* config = std::get_if<model::TrainedConfig>(&saved.config);
     if (config == nullptr) {
-        return {{model::result_of(saved)}};
+        return model::result_of(saved);
     }
-    Plotted plotted{.results = {}, .model = *config};
-    if (options.layer || !takes_layers(options)) {
-        plotted.results.push_back(model::result_of_layer(saved, options.layer));
-        return plotted;
+    const bool one = options.layer || !takes_layers(options);
+    model::Result result = model::result_of_layer(saved, one ? options.layer : saved.layers.front().number);
+    result.model = *config;
+    for (std::size_t i = 1; !one && i < saved.layers.size(); ++i) {
+        model::Result next = model::result_of_layer(saved, saved.layers[i].number);
+        result.layers.push_back(std::move(next.front()));
+        result.show.insert(next.show.begin(), model::Show::end());
     }
-    for (const model::SavedLayer& layer : saved.layers) {
-        plotted.results.push_back(model::result_of_layer(saved, layer.number));
-    }
-    return plotted;
+    return result;
 }
 
-Plotted result_of_json(std::string_view json, const PlotOptions& options, TensorInputs& inputs)
+model::Result result_of_json(std::string_view json, const PlotOptions& options, TensorInputs& inputs)
 {
     if (io::kind_of(json) == io::Document::tensor) {
         const StoredTensor tensor = io::parse_tensor_json(json);
@@ -203,10 +195,10 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
     if (!layers) {
         refuse_layer(options);
     }
-    return plotted_of(io::parse_saved_result(json), options);
+    return result_of_saved(io::parse_saved_result(json), options);
 }
 
-Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
+model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
 {
     const MappedFile& file = inputs.json_or_tensors(options.file.path, "a result or tensor as JSON, or ");
     if (!begins_json(file.bytes())) {
@@ -228,58 +220,25 @@ Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
     }
 }
 
-/// All that the file holds, since a page has steps.
-void write_page_of(Plotted plotted, const PlotOptions& options, Output& output)
-{
-    report::PageOptions asked{.shade = options.picture_options.shade};
-    for (model::Result& result : plotted.results) {
-        result.show.insert({model::Item::tokens, model::Item::key_tokens, model::Item::weights});
-        leave_out_stages(result);
-    }
-    model::Result& first = plotted.results.front();
-    if (!plotted.model) {
-        const bool computed = !first.foreign && options.file.path != "-" && options.head.empty() && options.query.empty();
-        asked.command = computed ? "attn-cli run --recipe " + shell_word(options.file.path) : "";
-        return write_page(first, asked, output);
-    }
-    model::LayeredResult layered;
-    layered.config = *plotted.model;
-    layered.tokens = first.tokens;
-    layered.token_ids = first.token_ids;
-    layered.warnings = first.warnings;
-    layered.layers = std::move(plotted.results);
-    write_page(layered, asked, output);
-}
-
-void write_picture_of(const Plotted& plotted, const PlotOptions& options, Output& output)
-{
-    report::SvgOptions picture = options.picture;
-    const model::Result& first = plotted.results.front();
-    if (options.picture_options.caption) {
-        picture.caption = plotted.model ? report::caption(plotted.results, plotted.model->name) : report::caption(first);
-    }
-    write_picture(plotted.results, picture, output);
-}
-
-void write(Plotted plotted, const PlotOptions& options, Output& output, Colour colour)
+/// What of it is written. A page has all that the file holds, since it has steps.
+void select(model::Result& result, const PlotOptions& options)
 {
     if (options.format == Format::html) {
-        return write_page_of(std::move(plotted), options, output);
+        result.show.insert({model::Item::tokens, model::Item::key_tokens, model::Item::weights});
+        return leave_out_stages(result);
     }
-    for (model::Result& result : plotted.results) {
-        result.show = {model::Item::weights};
+    result.show = {model::Item::weights};
+    if (options.format == Format::table) {
+        result.model.reset(); // the one layer is printed like that of a run
     }
-    if (options.format != Format::table) {
-        return write_picture_of(plotted, options, output);
-    }
-    report::write_table(plotted.results.front(),
-                        {.digits = options.digits,
-                         .width = output.columns(),
-                         .shading = shading_of(output, colour),
-                         .all_digits = options.output.digits.has_value(),
-                         .shade = options.picture_options.shade,
-                         .notation = decide_notation(options.output, options.format)},
-                        output.sink());
+}
+
+/// With which the page says how to compute what the file holds; empty: it was not computed by `run`, or not all of it is left.
+std::string command_of(const model::Result& result, const PlotOptions& options)
+{
+    const bool computed =
+        !result.model && !result.foreign && options.file.path != "-" && options.head.empty() && options.query.empty();
+    return computed ? "attn-cli run --recipe " + shell_word(options.file.path) : "";
 }
 
 int execute_plot(PlotOptions& options, const Operands& operands, const Globals&, Log& log)
@@ -289,21 +248,36 @@ int execute_plot(PlotOptions& options, const Operands& operands, const Globals&,
     StageReporter stages(log);
     output.tell(stages);
     TensorInputs inputs;
-    Plotted plotted = read_file(options, inputs);
+    model::Result result = read_file(options, inputs);
+    if (!options.head.empty()) {
+        model::keep_heads(result, options.head, model::Origin::options_alone(option_name));
+    }
+    if (!options.query.empty()) {
+        model::keep_rows(result, options.query);
+    }
     std::vector<std::string> doubts;
-    for (model::Result& result : plotted.results) {
-        if (!options.head.empty()) {
-            result = model::with_heads(std::move(result), options.head, model::Origin::options_alone(option_name));
-        }
-        if (!options.query.empty()) {
-            result = model::with_rows(std::move(result), options.query);
-        }
-        if (std::optional<std::string> doubt = model::doubt_about(result)) {
+    for (const model::Layer& layer : result.layers) {
+        if (std::optional<std::string> doubt = model::doubt_about(result, layer)) {
             doubts.push_back(std::move(*doubt));
         }
     }
     inputs.require_unchanged();
-    write(std::move(plotted), options, output, log.colour());
+    select(result, options);
+    const report::Sink sink = output.sink();
+    report::Buffer buffer(sink);
+    write_result(result,
+                 {.format = options.format,
+                  .table = {.digits = options.digits,
+                            .width = output.columns(),
+                            .shading = shading_of(output, log.colour()),
+                            .all_digits = options.output.digits.has_value(),
+                            .shade = options.picture_options.shade,
+                            .notation = decide_notation(options.output, options.format)},
+                  .picture = options.picture,
+                  .captioned = options.picture_options.caption,
+                  .page = {.shade = options.picture_options.shade, .command = command_of(result, options)}},
+                 {}, buffer);
+    buffer.flush();
     output.finish();
     for (const std::string& doubt : doubts) { // an error stands alone
         log.warning(doubt);

@@ -4,37 +4,22 @@
 #include "attn/model/diagnose/run_against.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
-#include "attn/report/csv.hpp"
-#include "attn/report/json/json.hpp"
-#include "attn/report/svg/svg.hpp"
-#include "attn/report/text/introduction.hpp"
-#include "attn/report/text/printed_recipe.hpp"
-#include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"
 #include "cli/commands/run_lines.hpp"
+#include "cli/commands/run_report.hpp"
 #include "cli/commands/run_trained.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/input/run_input.hpp"
 #include "cli/options/run_options.hpp"
 #include "cli/output/hints.hpp"
-#include "cli/output/isa_note.hpp"
-#include "cli/output/notes.hpp"
-#include "cli/output/output.hpp"
 #include "cli/output/page.hpp"
-#include "cli/output/picture.hpp"
-#include "cli/output/result_tensors.hpp"
-#include "cli/output/shading.hpp"
-#include "cli/output/tensor_output.hpp"
 #include "cli/system/exit_code.hpp"
-#include "cli/system/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-
-#include <unistd.h>
 
 namespace attn::cli {
 namespace {
@@ -66,40 +51,30 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "parallel and Spark.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
-/// Entries count from 0, as heads do and as --entry takes them.
-std::string name_of_entry(Index entry)
-{
-    return fmt::format("entry {}", entry);
-}
-
-/// One run of the command: computes results and writes them.
+/// Runs of a recipe: with its sentence, with each line of a stream, or against files.
 class Runner {
 public:
     Runner(const Operands& operands, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-        : operands_(operands), options_(options), log_(log), output_(options.output.path), stages_(log), isa_note_(globals.isa),
+        : operands_(operands), options_(options), log_(log), report_(options, globals, log),
           input_(options, std::move(recipe), globals, log)
     {
-        refuse_terminal(output_, options.format);
         input_.load(options.format);
         input_.require_apart_from(options.against.picture ? options.against.picture : options.output.path);
-        table_.digits = options.digits;
-        table_.notation = options.notation;
-        table_.width = output_.columns();
-        table_.ids_in_words = shows_the_usual();
-        table_.introduced = shows_the_usual() && options.source != Source::lines && !each_entry();
-        table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
-        table_.shade = options.picture_options.shade;
-        table_.all_digits = options.output.digits.has_value();
+        const bool lines = options.source == Source::lines;
+        report_.format().table.introduced = shows_the_usual() && !lines && !each_entry();
+        if (options.format == Format::html) {
+            report_.format().page.command = command_without_what_if();
+        }
         model::RunSettings& settings = input_.settings();
         settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
         settings.show.insert(options.show.items.begin(), model::Show::end());
         settings.top = options.top;
         settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
-        if (options.source != Source::lines) {
-            output_.tell(stages_);
+        if (!lines) {
+            report_.output().tell(report_.stages());
         }
-        if (options.source != Source::lines || log.verbose()) {
-            settings.observer = stages_.observer();
+        if (!lines || log.verbose()) {
+            settings.observer = report_.stages().observer();
         }
         if (options.format == Format::html) {
             settings.observer = page_observer(std::move(settings.observer));
@@ -110,7 +85,7 @@ public:
         if (options.format == Format::svg && settings.show.contains(model::Item::weights) && masked) {
             settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
         }
-        if (options.source == Source::lines) {
+        if (lines) {
             prepare_embeddings(settings);
         }
     }
@@ -129,17 +104,13 @@ private:
     }
     [[nodiscard]] bool shows_the_usual() const { return !options_.show.given(); }
     [[nodiscard]] std::vector<model::Result> results();
+    void select(model::Result& result);
     [[nodiscard]] std::string command_without_what_if() const;
-    void write(const model::Result& result, std::optional<Index> entry);
-    void hint(const model::Result& result);
 
     const Operands& operands_;
     const RunOptions& options_;
     Log& log_;
-    Output output_;
-    report::TableOptions table_;
-    StageReporter stages_;
-    IsaNote isa_note_;
+    RunReport report_;
     RunInput input_;
 };
 
@@ -161,46 +132,17 @@ std::string Runner::command_without_what_if() const
                                         option_name(field::scale), option_name(field::hide)});
 }
 
-/// `entry`: one of several results.
-void Runner::write(const model::Result& result, std::optional<Index> entry)
+/// What of it is written, in a format of one result.
+void Runner::select(model::Result& result)
 {
-    switch (options_.format) {
-    case Format::json: report::write_json(result, entry, output_.sink()); break;
-    case Format::csv:
-        report::write_csv(result, {.header = !options_.no_header && entry.value_or(0) == 0, .index = entry}, output_.sink());
-        break;
-    case Format::table:
-        if (entry) {
-            output_.write((entry == 0 ? "" : "\n") + name_of_entry(*entry) + "\n");
-        }
-        report::write_table(result, table_, output_.sink());
-        break;
-    case Format::svg: {
-        report::SvgOptions picture = options_.picture;
-        picture.caption = options_.picture_options.caption ? report::caption(result) : "";
-        write_picture({&result, 1}, picture, output_);
-        break;
+    if (options_.format == Format::html && shows_the_usual()) {
+        leave_out_stages(result);
     }
-    case Format::html: write_page(result, {options_.picture_options.shade, command_without_what_if()}, output_); break;
-    case Format::recipe:
-        report::write_recipe(
-            named_beside(options_.output.path, report::printed_recipe(result, options_.digits), input_.search(), log_),
-            output_.sink());
-        output_.write("\n");
-        break;
-    default: write_result_tensors(result, options_.format, output_);
+    if (options_.format == Format::svg) {
+        result.show = options_.show.items;
     }
-}
-
-/// To a person who looks at the table, of what has been typed.
-void Runner::hint(const model::Result& result)
-{
-    const bool typed = !each_entry() && (options_.source == Source::overrides || options_.source == Source::recipe);
-    if (options_.format != Format::table || !shows_the_usual() || !typed || !table_.width || ::isatty(STDERR_FILENO) == 0) {
-        return;
-    }
-    for (const std::string& command : next_commands(operands_, result, 2 * *table_.width)) {
-        log_.hint(command);
+    if (options_.format == Format::recipe) {
+        result.config() = named_beside(options_.output.path, std::move(result.config()), input_.search(), log_);
     }
 }
 
@@ -210,27 +152,14 @@ int Runner::once()
         input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
     }
     std::vector<model::Result> all = results();
-    model::Result& first = all.front();
-    if (options_.format == Format::html && shows_the_usual()) {
-        leave_out_stages(first);
-    }
-    if (options_.format == Format::svg) {
-        first.show = options_.show.items;
-    }
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
-    for (Index i = 0; const model::Result& result : all) {
-        const std::string prefix = each_entry() ? name_of_entry(i++) + ": " : "";
-        for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), prefix)) {
-            say(log_, note);
-        }
-        log_.warn_of(isa_note_.about(result.portable_because));
+    report_.say(all, each_entry());
+    select(all.front());
+    report_.write(all, each_entry());
+    if (!each_entry()) {
+        report_.hint(operands_, all.front());
     }
-    for (Index i = 0; const model::Result& result : all) {
-        write(result, each_entry() ? std::optional(i++) : std::nullopt);
-    }
-    output_.finish();
-    hint(first);
     return success;
 }
 
@@ -259,7 +188,7 @@ int Runner::against(int threads)
 int Runner::each_line()
 {
     input_.warn_of_assumptions();
-    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, isa_note_, log_});
+    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), report_});
 }
 
 int execute_run(RunOptions& options, const Operands& operands, const Globals& globals, Log& log)

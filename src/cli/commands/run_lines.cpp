@@ -2,8 +2,6 @@
 
 #include "attn/model/run/batch_runner.hpp"
 #include "attn/report/csv.hpp"
-#include "attn/report/json/json.hpp"
-#include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/lines.hpp"
@@ -97,11 +95,7 @@ private:
                                                          run_.options.max_input_bytes));
             }
             refuse_document(line.text, "the line", file_of(*run_.options.lines));
-            if (run_.model != nullptr) {
-                write(layers_of(line.text), index);
-            } else {
-                write(result_of(line.text, index), index);
-            }
+            write(run_.model != nullptr ? result_of_model(line.text) : result_of(line.text, index), index);
         } catch (const Error& error) {
             // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a
             // query or hidden word that this line does not have.
@@ -137,27 +131,27 @@ private:
 
     model::Result result_of(const std::string& sentence, Index index)
     {
-        if (run_.log.verbose()) {
-            run_.progress.set_prefix(heading(index));
+        if (run_.report.log().verbose()) {
+            run_.report.stages().set_prefix(heading(index));
         }
         return beside_others([&](int threads, Index memory) {
             series_->set_threads(threads);
             series_->set_memory_limit(memory);
             model::Result result = series_->run(sentence);
-            if (run_.log.verbose()) {
-                run_.progress.end_stage();
+            if (run_.report.log().verbose()) {
+                run_.report.stages().end_stage();
             }
             run_.files.require_unchanged();
             return result;
         });
     }
 
-    model::LayeredResult layers_of(const std::string& sentence)
+    model::Result result_of_model(const std::string& sentence)
     {
         model::TrainedConfig config = run_.options.trained;
         config.sentence = sentence;
         model::RunSettings settings = run_.settings;
-        model::LayeredResult result = beside_others([&](int threads, Index memory) {
+        model::Result result = beside_others([&](int threads, Index memory) {
             settings.threads = threads;
             settings.memory_limit = memory;
             return model::run_trained(config, run_.model->trained(), settings);
@@ -168,46 +162,17 @@ private:
 
     void write(const model::Result& result, Index index)
     {
-        const bool json = run_.options.format == Format::json;
-        if (const auto text = run_.isa_note.about(result.portable_because)) {
+        if (const auto text = run_.report.isa_note().about(result.portable_because)) {
             note({Note::Kind::warning, *text});
         }
+        const bool json = run_.options.format == Format::json;
         if (!json || !result.verify.empty()) {
-            for (Note& said : notes_of(result, json, run_.log.quiet(), heading(index))) {
+            for (Note& said : notes_of(result, json, run_.report.log().quiet(), heading(index))) {
                 note(std::move(said));
             }
         }
-        if (json) {
-            return report::write_json(result, index, config_, buffer_);
-        }
-        write_rows(result, index);
-    }
-
-    void write(const model::LayeredResult& result, Index index)
-    {
-        if (const auto text = run_.isa_note.about(result.front().portable_because)) {
-            note({Note::Kind::warning, *text});
-        }
-        if (run_.options.format == Format::json) {
-            return report::write_json(result, index, buffer_);
-        }
-        for (const std::string& warning : result.warnings) {
-            note({Note::Kind::warning, heading(index) + warning});
-        }
-        write_rows(result, index);
-    }
-
-    template <typename AnyResult>
-    void write_rows(const AnyResult& result, Index index)
-    {
-        switch (run_.options.format) {
-        case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        case Format::table:
-            buffer_.append(fmt::format("\n{}\n", name_of_line(index)));
-            report::write_table(result, run_.table, buffer_);
-            break;
-        default: throw Error(ErrorKind::internal, "run --lines: no format of several results");
-        }
+        const Place place{.index = index, .name = name_of_line(index), .config = config_ ? &*config_ : nullptr};
+        write_result(result, run_.report.format(), place, buffer_);
     }
 
     void write(const Error& error, Index index)
@@ -223,7 +188,7 @@ private:
     const LinesRun& run_;
     OrderedOutput& output_;
     std::optional<model::BatchRunner> series_; ///< of the recipe, like the next
-    report::ConfigText config_;
+    std::optional<report::ConfigText> config_;
     Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
     report::Sink sink_;
     report::Buffer buffer_;
@@ -244,8 +209,9 @@ Beginning beginning_of(const RunOptions& options)
 class Pool {
 public:
     Pool(const LinesRun& run, int workers, int input)
-        : run_(run), workers_(workers), output_(run.output, run.log, run.progress, beginning_of(run.options),
-                                                most_waiting_per_thread * static_cast<std::size_t>(workers)),
+        : run_(run), workers_(workers),
+          output_(run.report.output(), run.report.log(), run.report.stages(), beginning_of(run.options),
+                  most_waiting_per_thread * static_cast<std::size_t>(workers)),
           batches_(LineReader(input, name_of_input(*run.options.lines), run.options.max_input_bytes,
                               workers > 1 ? output_.wake() : -1),
                    run.options.first_index, bytes_left(input))
@@ -266,7 +232,7 @@ public:
             });
         }
         output_.rethrow();
-        run_.output.finish();
+        run_.report.output().finish();
         return failed_ ? bad_data : success;
     }
 
@@ -316,7 +282,7 @@ int run_lines(const LinesRun& run)
 {
     const Descriptor input = open_input(*run.options.lines);
     // The stages are told line by line in order.
-    const int workers = run.log.verbose() ? 1 : run.settings.threads;
+    const int workers = run.report.log().verbose() ? 1 : run.settings.threads;
     return Pool(run, workers, input.number()).work();
 }
 

@@ -2,14 +2,9 @@
 #pragma once
 
 #include "attn/model/run/run.hpp"
-#include "attn/report/text/table.hpp"
+#include "cli/commands/run_report.hpp"
 #include "cli/input/model_folder.hpp"
 #include "cli/input/tensor_inputs.hpp"
-#include "cli/options/run_options.hpp"
-#include "cli/output/isa_note.hpp"
-#include "cli/output/output.hpp"
-#include "cli/system/log.hpp"
-#include "cli/system/progress.hpp"
 
 namespace attn::cli {
 
@@ -19,11 +14,7 @@ struct LinesRun {
     const model::Recipe& recipe; ///< each line becomes its sentence
     const model::RunSettings& settings;
     const TensorInputs& files; ///< that the recipe names
-    Output& output;
-    const report::TableOptions& table;
-    StageReporter& progress;
-    IsaNote& isa_note;
-    Log& log;
+    RunReport& report;
     const ModelFolder* model = nullptr; ///< computes them by the options' config, in place of the recipe
 };
 

@@ -1,62 +1,19 @@
 #include "cli/commands/run_trained.hpp"
 
 #include "attn/model/recipe/option_names.hpp"
-#include "attn/report/csv.hpp"
-#include "attn/report/json/json.hpp"
-#include "attn/report/svg/svg.hpp"
-#include "attn/report/text/introduction.hpp"
-#include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/run_lines.hpp"
 #include "cli/input/model_folder.hpp"
 #include "cli/input/run_input.hpp"
-#include "cli/output/hints.hpp"
-#include "cli/output/isa_note.hpp"
 #include "cli/output/page.hpp"
-#include "cli/output/picture.hpp"
-#include "cli/output/result_tensors.hpp"
-#include "cli/output/shading.hpp"
-#include "cli/output/tensor_output.hpp"
 #include "cli/system/exit_code.hpp"
-#include "cli/system/progress.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include <unistd.h>
-
 namespace attn::cli {
 namespace {
-
-report::TableOptions table_of(const RunOptions& options, const Output& output, Log& log)
-{
-    return {.digits = options.digits,
-            .width = output.columns(),
-            .shading = options.format == Format::table ? shading_of(output, log.colour()) : report::Shading::none,
-            .all_digits = options.output.digits.has_value(),
-            .shade = options.picture_options.shade,
-            .notation = options.notation,
-            .ids_in_words = !options.show.given(),
-            .layer_pairs = options.top || options.trained.layers.size() == 1};
-}
-
-void write(const model::LayeredResult& result, const RunOptions& options, const report::TableOptions& table, Output& output)
-{
-    switch (options.format) {
-    case Format::json: report::write_json(result, std::nullopt, output.sink()); break;
-    case Format::csv: report::write_csv(result, {.header = !options.no_header, .index = std::nullopt}, output.sink()); break;
-    case Format::table: report::write_table(result, table, output.sink()); break;
-    case Format::svg: {
-        report::SvgOptions picture = options.picture;
-        picture.caption = options.picture_options.caption ? report::caption(result.layers, result.config.name) : "";
-        write_picture(result.layers, picture, output);
-        break;
-    }
-    case Format::html: write_page(result, {.shade = options.picture_options.shade}, output); break;
-    default: write_result_tensors(result, options.format, output);
-    }
-}
 
 /// Logits are those of the whole model. Throws Error(usage) where nothing else is shown, and --layer seems to say of which
 /// layer they are.
@@ -89,8 +46,7 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
 int run_trained(const Operands& operands, const RunOptions& typed, const Globals& globals, Log& log)
 {
     RunOptions options = typed;
-    Output output(options.output.path);
-    refuse_terminal(output, options.format);
+    RunReport report(options, globals, log);
     if (options.reads_sentence()) {
         options.trained.sentence = standard_sentence(options, "SENTENCE or --lines");
     }
@@ -98,8 +54,6 @@ int run_trained(const Operands& operands, const RunOptions& typed, const Globals
     folder.require_apart_from(options.output.path);
     require_last_layer_of_logits(options, folder.trained());
 
-    StageReporter stages(log);
-    IsaNote isa_note(globals.isa);
     model::RunSettings settings;
     settings.origin = model::Origin::options_alone(option_name);
     settings.show = options.show.all ? model::everything(options.trained, folder.trained()) : model::Show{};
@@ -115,34 +69,23 @@ int run_trained(const Operands& operands, const RunOptions& typed, const Globals
     settings.threads = globals.threads;
     settings.isa = globals.isa.value_or(core::Isa::portable);
     settings.memory_limit = memory_limit();
-    settings.observer = options.lines ? model::Observer() : stages.observer();
+    settings.observer = options.lines ? model::Observer() : report.stages().observer();
 
-    const report::TableOptions table = table_of(options, output, log);
     if (options.lines) {
         const TensorInputs none;
         const model::Recipe unused = model::default_recipe();
-        return run_lines({options, unused, settings, none, output, table, stages, isa_note, log, &folder});
+        return run_lines({options, unused, settings, none, report, &folder});
     }
-    output.tell(stages);
-    model::LayeredResult result = model::run_trained(options.trained, folder.trained(), settings);
+    report.output().tell(report.stages());
+    std::vector<model::Result> one;
+    one.push_back(model::run_trained(options.trained, folder.trained(), settings));
     folder.require_unchanged();
-    log.warn_of(isa_note.about(result.layers.front().portable_because));
-    if (options.format != Format::json) {
-        for (const std::string& warning : result.warnings) {
-            log.warning(warning);
-        }
-    }
+    report.say(one, false);
     if (usual_page) {
-        leave_out_vectors(result);
+        leave_out_vectors(one.front());
     }
-    write(result, options, table, output);
-    output.finish();
-    const bool by_hand = options.source == Source::overrides && options.format == Format::table && !options.show.given();
-    if (by_hand && table.width && ::isatty(STDERR_FILENO) != 0) {
-        for (const std::string& command : next_commands(operands, result, 2 * *table.width)) {
-            log.hint(command);
-        }
-    }
+    report.write(one, false);
+    report.hint(operands, one.front());
     return success;
 }
 

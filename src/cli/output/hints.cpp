@@ -45,10 +45,10 @@ std::string computation(const Operands& typed, std::string_view without = {})
 }
 
 /// " --head 3", of a whole trained model " --head 5.3".
-std::string head_option(const model::Result& result, Index place)
+std::string head_option(const model::Layer& layer, Index place)
 {
-    const std::string layer = result.layer ? fmt::format("{}.", *result.layer) : "";
-    return fmt::format(" --head {}{}", layer, result.head_at(place));
+    const std::string number = layer.number ? fmt::format("{}.", *layer.number) : "";
+    return fmt::format(" --head {}{}", number, layer.head_at(place));
 }
 
 struct Cell {
@@ -56,10 +56,10 @@ struct Cell {
     std::string options; ///< " --query short --key short", with --head where there are several; empty: every weight is 0
 };
 
-Cell strongest_cell(const model::Result& result)
+Cell strongest_cell(const model::Result& result, const model::Layer& layer)
 {
-    const AnyTensor* weights = result.find(model::Item::weights);
-    if (weights == nullptr || model::is_mean(result.heads)) { // explain is of one head
+    const AnyTensor* weights = layer.find(model::Item::weights);
+    if (weights == nullptr || model::is_mean(layer.heads)) { // explain is of one head
         return {};
     }
     return std::visit(
@@ -70,21 +70,20 @@ Cell strongest_cell(const model::Result& result)
             }
             const Index row = strongest.front().query % tensor.rows();
             const Index head = strongest.front().query / tensor.rows();
-            const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
-            const bool several = tensor.shape.front() > 1 || !result.heads.empty() || result.layer;
-            return {strongest.front().weight,
-                    fmt::format("{} --query {} --key {}", several ? head_option(result, head) : "",
-                                place_of(result.tokens, position), place_of(result.words_of_keys(), strongest.front().key))};
+            const bool several = tensor.shape.front() > 1 || !layer.heads.empty() || layer.number;
+            return {strongest.front().weight, fmt::format("{} --query {} --key {}", several ? head_option(layer, head) : "",
+                                                          place_of(result.tokens, result.position_of_row(row)),
+                                                          place_of(result.words_of_keys(), strongest.front().key))};
         },
         *weights);
 }
 
 /// Of the head that looks at the previous word most; empty where none does.
-std::string previous_word_head(const std::vector<model::Result>& layers)
+std::string previous_word_head(const std::vector<model::Layer>& layers)
 {
     double most = 0;
     std::string option;
-    for (const model::Result& layer : layers) {
+    for (const model::Layer& layer : layers) {
         for (std::size_t h = 0; layer.summary && h < layer.summary->heads.size(); ++h) {
             const double previous = layer.summary->heads[h].previous.value_or(0);
             if (previous > most) {
@@ -103,23 +102,6 @@ std::vector<std::string> printable(std::vector<std::string> commands, Index most
         return report::visible(command) != command || report::display_width(command) > most;
     });
     return commands;
-}
-
-/// Each command with the same computation but for one option, and with options of its own, where it has any; then the page.
-std::vector<std::string> next_commands(const Operands& typed, std::string_view without,
-                                       std::initializer_list<std::pair<std::string_view, std::string>> next, Index most)
-{
-    if (typed.after_dashes > 0) {
-        return {};
-    }
-    std::vector<std::string> commands;
-    for (const auto& [command, options] : next) {
-        if (!options.empty()) {
-            commands.push_back(fmt::format("attn-cli {}{}{}", command, computation(typed, without), options));
-        }
-    }
-    commands.push_back("attn-cli run" + computation(typed) + " -o page.html");
-    return printable(std::move(commands), most);
 }
 
 } // namespace
@@ -170,18 +152,25 @@ std::string repeated_command(const Operands& typed, std::initializer_list<std::s
 
 std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most)
 {
-    return next_commands(typed, {}, {{"explain", strongest_cell(result).options}}, most);
-}
-
-std::vector<std::string> next_commands(const Operands& typed, const model::LayeredResult& result, Index most)
-{
+    if (typed.after_dashes > 0) {
+        return {};
+    }
     Cell strongest;
-    for (const model::Result& layer : result.layers) {
-        Cell cell = strongest_cell(layer);
+    for (const model::Layer& layer : result.layers) {
+        Cell cell = strongest_cell(result, layer);
         strongest = cell.weight > strongest.weight ? std::move(cell) : strongest;
     }
-    return next_commands(typed, option_name(model::trained_field::layers),
-                         {{"run", previous_word_head(result.layers)}, {"explain", strongest.options}}, most);
+    // Each with the same computation and options of its own, where it has any; the head says the layer.
+    const std::string without = result.model ? option_name(model::trained_field::layers) : "";
+    std::vector<std::string> commands;
+    for (const auto& [command, options] :
+         {std::pair("run", result.model ? previous_word_head(result.layers) : ""), {"explain", strongest.options}}) {
+        if (!options.empty()) {
+            commands.push_back(fmt::format("attn-cli {}{}{}", command, computation(typed, without), options));
+        }
+    }
+    commands.push_back("attn-cli run" + computation(typed) + " -o page.html");
+    return printable(std::move(commands), most);
 }
 
 } // namespace attn::cli

@@ -1,7 +1,7 @@
 // What one might type after `run`.
 #pragma once
 
-#include "attn/model/trained/layered_result.hpp"
+#include "attn/model/run/result.hpp"
 #include "cli/options/command.hpp"
 
 #include <initializer_list>
@@ -21,12 +21,8 @@ namespace attn::cli {
 [[nodiscard]] std::string repeated_command(const Operands& typed, std::initializer_list<std::string> without);
 
 /// Commands over the same input with the same parameters and attention, ready to be typed: `explain` of the strongest cell, and
-/// the page. `typed` is what `run` was given. Nothing where the input cannot be typed again, or a command takes over `most`
-/// columns.
+/// the page; of the summary of a whole trained model the head that looks at the previous word most. `typed` is what `run` was
+/// given. Nothing where the input cannot be typed again, or a command takes over `most` columns.
 [[nodiscard]] std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most);
-
-/// The same of a whole trained model: of a summary the head that looks at the previous word most, of weights `explain` of the
-/// strongest cell; and the page.
-[[nodiscard]] std::vector<std::string> next_commands(const Operands& typed, const model::LayeredResult& result, Index most);
 
 } // namespace attn::cli

@@ -21,19 +21,15 @@ constexpr Index many_weights = 100'000;
 constexpr Index most_numbers = 5'000'000;   // of queries, keys or values
 constexpr Index most_of_layers = 1'000'000; // of all of them, in all layers
 
-template <typename AnyResult>
-void write(const AnyResult& result, const report::PageOptions& options, Output& output)
+void leave_out(model::Layer& layer, const model::Show& items)
 {
-    const io::BuiltinPage page = io::builtin_page();
-    const std::string style_hash = io::sha256_source(io::as_bytes(page.style));
-    const std::string script_hash = io::sha256_source(io::as_bytes(page.script));
-    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, options, output.sink());
+    std::erase_if(layer.arrays, [&](const model::Array& array) { return items.contains(*model::item_called(array.name)); });
 }
 
 /// Of numbers that are no weights.
 void require_shade(const model::Result& result, const report::ShadeOptions& shade)
 {
-    if ((!shade.shade && !shade.most) || !model::doubt_about(result)) {
+    if ((!shade.shade && !shade.most) || !model::doubt_about(result, result.front())) {
         return;
     }
     if (shade.shade == report::Shade::log) {
@@ -74,30 +70,6 @@ model::Observer page_observer(model::Observer otherwise)
     };
 }
 
-void leave_out_stages(model::Result& result)
-{
-    result.show = result.show.without({Item::lse}); // no step of the page
-    const AnyTensor* weights = result.find(Item::weights);
-    if (weights == nullptr || element_count(shape_of(*weights)) <= many_weights) {
-        return;
-    }
-    const model::Attention& attention = result.config.attention;
-    if (attention.multiplies()) { // otherwise scores do not follow from queries and keys alone
-        result.show = result.show.without({Item::scores});
-    }
-    result.show = result.show.without({Item::scaled_scores, Item::capped_scores});
-    const bool by_place = attention.causal || attention.window; // which follow from the config alone
-    if (by_place && !attention.has_mask() && !attention.positions) {
-        result.show = result.show.without({Item::masked_scores});
-    }
-}
-
-void write_page(const model::Result& result, const report::PageOptions& options, Output& output)
-{
-    require_shade(result, options.shade);
-    write(result, options, output);
-}
-
 model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained)
 {
     model::Show items{Item::tokens,  Item::token_ids, Item::query_positions, Item::heads,
@@ -110,24 +82,50 @@ model::Show page_items(const model::TrainedConfig& config, const model::Trained&
     return items.without(items.without(given));
 }
 
-void leave_out_vectors(model::LayeredResult& result)
+void leave_out_stages(model::Result& result)
+{
+    for (model::Layer& layer : result.layers) {
+        leave_out(layer, {Item::lse}); // no step of the page
+        const AnyTensor* weights = layer.find(Item::weights);
+        if (weights == nullptr || element_count(shape_of(*weights)) <= many_weights) {
+            continue;
+        }
+        const model::Attention& attention = layer.config.attention;
+        if (attention.multiplies()) { // otherwise scores do not follow from queries and keys alone
+            leave_out(layer, {Item::scores});
+        }
+        leave_out(layer, {Item::scaled_scores, Item::capped_scores});
+        const bool by_place = attention.causal || attention.window; // which follow from the config alone
+        if (by_place && !attention.has_mask() && !attention.positions) {
+            leave_out(layer, {Item::masked_scores});
+        }
+    }
+}
+
+void leave_out_vectors(model::Result& result)
 {
     const model::Show steps{Item::queries, Item::keys, Item::values, Item::masked_scores};
     Index numbers = 0;
-    for (const model::Result& layer : result.layers) {
+    for (const model::Layer& layer : result.layers) {
         for (const Item item : steps) {
             const AnyTensor* array = layer.find(item);
             numbers += array == nullptr ? 0 : element_count(shape_of(*array));
         }
     }
-    for (model::Result& layer : result.layers) {
-        layer.show = numbers > most_of_layers ? layer.show.without(steps) : layer.show;
+    if (numbers > most_of_layers) {
+        std::ranges::for_each(result.layers, [&](model::Layer& layer) { leave_out(layer, steps); });
     }
 }
 
-void write_page(const model::LayeredResult& result, const report::PageOptions& options, Output& output)
+void write_page(const model::Result& result, const report::PageOptions& options, report::Buffer& out)
 {
-    write(result, options, output);
+    if (!result.model) {
+        require_shade(result, options.shade);
+    }
+    const io::BuiltinPage page = io::builtin_page();
+    const std::string style_hash = io::sha256_source(io::as_bytes(page.style));
+    const std::string script_hash = io::sha256_source(io::as_bytes(page.script));
+    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, options, out);
 }
 
 } // namespace attn::cli

@@ -3,7 +3,6 @@
 
 #include "attn/model/trained/run_trained.hpp"
 #include "attn/report/html/html.hpp"
-#include "cli/output/output.hpp"
 
 namespace attn::cli {
 
@@ -14,18 +13,15 @@ namespace attn::cli {
 /// hold.
 [[nodiscard]] model::Observer page_observer(model::Observer otherwise);
 
-/// Shows less where there are many weights: the stages that the page computes from queries and keys by itself.
+/// The same of a whole trained model: weights, and what the page computes their steps from.
+[[nodiscard]] model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained);
+
+/// Leaves out, where there are many weights, the stages that the page computes from queries and keys by itself.
 void leave_out_stages(model::Result& result);
+/// Leaves the weights alone where queries, keys and values of all layers are many numbers.
+void leave_out_vectors(model::Result& result);
 
 /// Throws Error(usage) for a scale that the numbers do not have.
-void write_page(const model::Result& result, const report::PageOptions& options, Output& output);
-
-// ---- of whole trained models -----------------------------------------------------------------------------------------
-
-/// What a page shows of them unless --show says otherwise: weights, and what the page computes their steps from.
-[[nodiscard]] model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained);
-/// Shows the weights alone where queries, keys and values are many numbers.
-void leave_out_vectors(model::LayeredResult& result);
-void write_page(const model::LayeredResult& result, const report::PageOptions& options, Output& output);
+void write_page(const model::Result& result, const report::PageOptions& options, report::Buffer& out);
 
 } // namespace attn::cli

@@ -17,33 +17,32 @@ namespace {
 
 class Collector {
 public:
-    explicit Collector(const model::Result& result) { add_all(result, ""); }
-    explicit Collector(const model::LayeredResult& result)
+    explicit Collector(const model::Result& result)
     {
-        for (const model::Result& layer : result.layers) {
-            add_all(layer, fmt::format("layers.{}.", layer.layer.value_or(0)));
+        for (const model::Layer& layer : result.layers) {
+            add_all(result, layer, result.model ? fmt::format("layers.{}.", layer.number.value_or(0)) : "");
         }
         if (result.logits) {
-            logits_ = {std::string(name_of(model::Item::logits)), *result.logits};
-            add(*logits_, "");
+            add(std::string(name_of(model::Item::logits)), *result.logits);
         }
     }
 
     [[nodiscard]] const std::vector<io::TensorBytes>& tensors() const { return tensors_; }
 
 private:
-    void add_all(const model::Result& result, const std::string& prefix)
+    void add_all(const model::Result& result, const model::Layer& layer, const std::string& prefix)
     {
+        const bool is_first = &layer == &result.front();
         for (const model::ItemInfo& info : model::items) {
             const bool of_layer = info.item == model::Item::heads;
-            const bool there = !of_layer && result.layer && !tensors_.empty(); // layers have the same words
-            if (const auto* list = result.integers(info.item); list != nullptr && result.shows(info.item) && !there) {
+            const auto* list = of_layer || is_first ? result.integers(info.item, layer) : nullptr; // layers share the rest
+            if (list != nullptr && result.shows(info.item)) {
                 add((of_layer ? prefix : "") + std::string(info.name), *list,
                     model::Result::shape_of_integers(info.item, *list));
             }
         }
-        for (const model::Array* array : report::shown_arrays(result)) {
-            add(*array, prefix);
+        for (const model::Array* array : report::shown_arrays(result, layer)) {
+            add(prefix + array->name, array->tensor);
         }
     }
 
@@ -53,25 +52,24 @@ private:
         tensors_.push_back({name, ElementType::int64, shape, std::as_bytes(std::span(values))});
     }
 
-    void add(const model::Array& array, const std::string& prefix)
+    void add(const std::string& name, const AnyTensor& any)
     {
         std::visit(
             [&]<typename Scalar>(const Tensor<Scalar>& tensor) {
                 constexpr ElementType type = sizeof(Scalar) == 4 ? ElementType::float32 : ElementType::float64;
-                tensors_.push_back({prefix + array.name, type, tensor.shape, std::as_bytes(std::span(tensor.values))});
+                tensors_.push_back({name, type, tensor.shape, std::as_bytes(std::span(tensor.values))});
             },
-            array.tensor);
+            any);
     }
 
-    std::vector<io::TensorBytes> tensors_;
-    std::optional<model::Array> logits_;
+    std::vector<io::TensorBytes> tensors_; ///< refer to the result
 };
 
 /// For an .npz: nothing where all matrices lie in the order `run`.
 io::Metadata sides_of(const model::Result& result)
 {
     model::MatrixSides sides;
-    for (const model::Array* array : report::shown_arrays(result)) {
+    for (const model::Array* array : report::shown_arrays(result, result.front())) {
         const auto matrix = std::ranges::find(model::matrices, array->name, [](model::Target one) { return name_of(one); });
         if (matrix != model::matrices.end()) {
             sides[*matrix] = array->side;
@@ -82,31 +80,19 @@ io::Metadata sides_of(const model::Result& result)
     return usual ? io::Metadata() : io::Metadata{{std::string(model::right_matrices), text_of(sides)}};
 }
 
-/// Throws Error(usage) for words alone.
-void require_numbers(const Collector& collector)
+} // namespace
+
+void write_result_tensors(const model::Result& result, Format format, report::Buffer& out)
 {
+    const Collector collector(result);
     if (collector.tensors().empty()) {
         throw Error(ErrorKind::usage, model::option::show, "only words",
                     "in .npz and .safetensors at least one array of numbers, such as weights");
     }
-}
-
-} // namespace
-
-void write_result_tensors(const model::LayeredResult& result, Format format, Output& output)
-{
-    const Collector collector(result);
-    require_numbers(collector);
-    const io::Metadata metadata = format == Format::npz ? io::Metadata() : report::metadata_of(result.config);
-    write_tensors(collector.tensors(), format, metadata, output);
-}
-
-void write_result_tensors(const model::Result& result, Format format, Output& output)
-{
-    const Collector collector(result);
-    require_numbers(collector);
-    const io::Metadata metadata = format == Format::npz ? sides_of(result) : report::metadata_of(result.config);
-    write_tensors(collector.tensors(), format, metadata, output);
+    const io::Metadata metadata = format == Format::npz ? sides_of(result)
+                                  : result.model        ? report::metadata_of(*result.model)
+                                                        : report::metadata_of(result.config());
+    write_tensors(collector.tensors(), format, metadata, [&](std::string_view bytes) { out.append(bytes); });
 }
 
 } // namespace attn::cli

@@ -31,12 +31,13 @@ std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors)
     return bytes;
 }
 
-void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Output& output)
+void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata,
+                   const report::Sink& sink)
 {
     switch (format) {
-    case Format::npy: return io::write_npy(tensors.at(0), output.sink());
-    case Format::npz: return io::write_npz(tensors, output.sink(), metadata);
-    case Format::safetensors: return io::write_safetensors(tensors, output.sink(), metadata);
+    case Format::npy: return io::write_npy(tensors.at(0), sink);
+    case Format::npz: return io::write_npz(tensors, sink, metadata);
+    case Format::safetensors: return io::write_safetensors(tensors, sink, metadata);
     default: throw Error(ErrorKind::internal, "write_tensors: no format of tensors");
     }
 }

@@ -14,7 +14,7 @@ using attn::model::Result;
 
 std::string csv_of(const Result& result, const attn::report::CsvOptions& options = {})
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_csv(result, options, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_csv(result, options, out); });
 }
 
 constexpr const char* header = "array,head,row,column,query_token,key_token,value\n";
@@ -42,9 +42,9 @@ TEST(Csv, NamesTheWordOfTheSideThatAnArrayBelongsTo)
     result.parameters = {{"embedding", Tensor<float>({1, 1}, {0.5F})},
                          {"W_q", Tensor<float>({1, 1, 1}, {1.5F})},
                          {"b_q", Tensor<float>({2}, {2.5F, 3.5F})}};
-    result.arrays = {{"embeddings", Tensor<float>({2, 1}, {1, 2})}, {"key_embeddings", Tensor<float>({1, 1}, {3})},
-                     {"keys", Tensor<float>({1, 1, 1}, {4})},       {"values", Tensor<float>({1, 1, 1}, {5})},
-                     {"scores", Tensor<float>({1, 2, 1}, {6, 7})},  {"entropy", Tensor<float>({1, 2}, {8, 9})}};
+    result.front().arrays = {{"embeddings", Tensor<float>({2, 1}, {1, 2})}, {"key_embeddings", Tensor<float>({1, 1}, {3})},
+                             {"keys", Tensor<float>({1, 1, 1}, {4})},       {"values", Tensor<float>({1, 1, 1}, {5})},
+                             {"scores", Tensor<float>({1, 2, 1}, {6, 7})},  {"entropy", Tensor<float>({1, 2}, {8, 9})}};
     result.show = {Item::tokens,         Item::token_ids, Item::key_token_ids, Item::parameters, Item::embeddings,
                    Item::key_embeddings, Item::keys,      Item::values,        Item::scores,     Item::entropy};
     EXPECT_EQ(csv_of(result), std::string(header) + "token_ids,,0,,to,,1\n"
@@ -69,7 +69,7 @@ TEST(Csv, NumbersChosenRowsAsInTheFullRun)
 {
     Result result = sample::two_words();
     result.query_positions = {1};
-    result.arrays = {{"weights", Tensor<float>({2, 1, 2}, {0, 1, 0.5F, 0.5F})}};
+    result.front().arrays = {{"weights", Tensor<float>({2, 1, 2}, {0, 1, 0.5F, 0.5F})}};
     EXPECT_EQ(csv_of(result), std::string(header) + "weights,0,1,0,be,to,0.0\n"
                                                     "weights,0,1,1,be,be,1.0\n"
                                                     "weights,1,1,0,be,to,0.5\n"
@@ -79,7 +79,7 @@ TEST(Csv, NumbersChosenRowsAsInTheFullRun)
 TEST(Csv, SwapsTheWordsWhereRowsAreKeys)
 {
     Result result = sample::two_words();
-    result.config.attention.order = attn::model::ScoreOrder::key_query;
+    result.config().attention.order = attn::model::ScoreOrder::key_query;
     result.show = {Item::weights};
     EXPECT_EQ(csv_of(result).substr(std::string_view(header).size(), 50),
               "weights,0,0,0,to,to,0.75\nweights,0,0,1,be,to,0.25\n");
@@ -105,8 +105,8 @@ TEST(Csv, LeavesMaskedScoresEmpty)
 {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     Result result = sample::two_words();
-    result.arrays = {{"scores", Tensor<float>({1, 1, 2}, {-infinity, infinity})},
-                     {"masked_scores", Tensor<float>({1, 1, 2}, {-infinity, infinity})}};
+    result.front().arrays = {{"scores", Tensor<float>({1, 1, 2}, {-infinity, infinity})},
+                             {"masked_scores", Tensor<float>({1, 1, 2}, {-infinity, infinity})}};
     result.show = {Item::scores, Item::masked_scores};
     EXPECT_EQ(csv_of(result), std::string(header) + "scores,0,0,0,to,to,-inf\n"
                                                     "scores,0,0,1,to,be,inf\n"

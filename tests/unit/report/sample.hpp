@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/report/buffer.hpp"
 
 #include <initializer_list>
 #include <random>
@@ -20,18 +20,29 @@ std::string text_of(const Write& write)
     return text;
 }
 
+/// What `write` appends to its buffer.
+template <typename Write>
+std::string buffered(const Write& write)
+{
+    return text_of([&](const attn::report::Sink& sink) {
+        attn::report::Buffer buffer(sink);
+        write(buffer);
+        buffer.flush();
+    });
+}
+
 /// "to be" with one head; every array but the parameters.
 inline attn::model::Result two_words()
 {
     using attn::Tensor;
     using attn::model::Item;
     attn::model::Result result;
-    result.config = attn::model::default_recipe();
-    result.config.input = attn::model::SentenceInput{.sentence = "to be", .cross = {}};
+    result.config() = attn::model::default_recipe();
+    result.config().input = attn::model::SentenceInput{.sentence = "to be", .cross = {}};
     result.tokens = {"to", "be"};
     result.vocabulary = {"be", "to"};
     result.token_ids = {1, 0};
-    result.arrays = {
+    result.front().arrays = {
         {"scores", Tensor<float>({1, 2, 2}, {1.0F, -2.5F, 0.125F, 4.0F})},
         {"weights", Tensor<float>({1, 2, 2}, {0.75F, 0.25F, 0.0005F, 0.9995F})},
         {"context", Tensor<float>({2, 3}, {1.0F, 2.0F, 3.0F, -0.0F, 5e-9F, 6.0F})},

@@ -3,7 +3,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/model/recipe/documents.hpp"
-#include "attn/model/trained/layered_result.hpp"
+#include "attn/model/run/result.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -155,10 +155,10 @@ std::string missing_index(const Published& published, const Shape& computed, boo
 /// Why the run has no such array, if it is for the mean of its heads.
 std::string why_absent(const std::string& array, const Result& result)
 {
-    Recipe of_all = result.config;
+    Recipe of_all = result.config();
     of_all.head.clear();
     const std::optional<Item> item = item_called(array);
-    const bool lost = is_mean(result.config.head) && item && everything(of_all).contains(*item);
+    const bool lost = is_mean(result.config().head) && item && everything(of_all).contains(*item);
     return lost ? R"("head": "mean" leaves of the arrays by head only the mean of the weights)" : "";
 }
 

@@ -95,7 +95,7 @@ Shape part_of(Shape shape, const RunAgainst::Part& part)
 double work_of(const Result& result)
 {
     double work = 0;
-    for (const std::vector<Array>* arrays : {&result.parameters, &result.arrays}) {
+    for (const std::vector<Array>* arrays : {&result.parameters, &result.front().arrays}) {
         for (const Array& array : *arrays) {
             work += static_cast<double>(element_count(shape_of(array.tensor)));
         }

@@ -437,7 +437,7 @@ Changed rope_left_out(Recipe recipe, const Result& right)
 /// Turns one array of a result by its positions.
 void turn(Result& result, Item item, const core::Rope& rope)
 {
-    const auto found = std::ranges::find(result.arrays, name_of(item), &Array::name);
+    const auto found = std::ranges::find(result.front().arrays, name_of(item), &Array::name);
     std::visit([&](auto& tensor) { tensor = core::apply_rope(std::move(tensor), rope); }, found->tensor);
 }
 
@@ -472,7 +472,7 @@ Tensor<Scalar> turned_whole(const Tensor<Scalar>& heads, core::Rope rope)
 
 void turn_before_the_split(Result& result, const Recipe& right)
 {
-    for (Array& array : result.arrays) {
+    for (Array& array : result.front().arrays) {
         if (array.name == name_of(Item::queries) || array.name == name_of(Item::keys)) {
             std::visit([&](auto& tensor) { tensor = turned_whole(tensor, right.attention.positions->rope); }, array.tensor);
         }

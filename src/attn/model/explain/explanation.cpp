@@ -24,11 +24,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-const AnyTensor& array(const Result& result, std::string_view name)
+const AnyTensor& array(const Layer& layer, Item item)
 {
-    const AnyTensor* found = result.find(name);
+    const AnyTensor* found = layer.find(item);
     if (found == nullptr) {
-        throw Error(ErrorKind::internal, "explanation", fmt::format("a result without {}", name), "one of run_for()");
+        throw Error(ErrorKind::internal, "explanation", fmt::format("a result without {}", name_of(item)), "one of run_for()");
     }
     return *found;
 }
@@ -44,29 +44,29 @@ std::vector<double> row_of(const AnyTensor& tensor, Index matrix, Index row)
         tensor);
 }
 
-std::vector<double> row_of(const Result& result, Item item, Index matrix, Index row)
+std::vector<double> row_of(const Layer& layer, Item item, Index matrix, Index row)
 {
-    return row_of(array(result, name_of(item)), matrix, row);
+    return row_of(array(layer, item), matrix, row);
 }
 
-std::optional<Index> key_position(const Result& result, const std::optional<std::string>& key)
+std::optional<Index> key_position(const Result& result, const Recipe& config, const std::optional<std::string>& key)
 {
     if (!key) {
         return std::nullopt;
     }
     const std::vector<std::string>& words = result.words_of_keys();
-    const Lookup lookup{.name = std::string(option::key), .casefold = folds_case(result.config)};
+    const Lookup lookup{.name = std::string(option::key), .casefold = folds_case(config)};
     return only_place(places_of(*key, words, lookup), *key, words, lookup);
 }
 
-/// Reads one row of attention out of a result.
+/// Reads one row of attention out of a layer.
 class QueryRow {
 public:
-    QueryRow(const Result& result, const Question& question, const RunSettings& settings)
-        : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
-          kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
+    QueryRow(const Result& result, const Layer& layer, const Question& question, const RunSettings& settings)
+        : result_(result), layer_(layer), attention_(layer.config.attention), position_(question.position),
+          head_(question.head), kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
           T_(std::ssize(result.tokens)), S_(std::ssize(result.key_words())),
-          whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt, {heads(), T_, S_},
+          whole_mask_(layer.config, attention_.mask || layer.number ? settings.mask : std::nullopt, {heads(), T_, S_},
                       result.key_words())
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);
@@ -79,19 +79,19 @@ public:
         }
     }
 
-    [[nodiscard]] Index heads() const { return shape_of(array(result_, name_of(Item::queries))).front(); }
-    [[nodiscard]] Index kv_heads() const { return shape_of(array(result_, name_of(Item::keys))).front(); }
+    [[nodiscard]] Index heads() const { return shape_of(array(layer_, Item::queries)).front(); }
+    [[nodiscard]] Index kv_heads() const { return shape_of(array(layer_, Item::keys)).front(); }
     [[nodiscard]] Index kv_head() const { return kv_head_; }
 
     /// q, or the word's key where scores are K·Qᵀ.
     [[nodiscard]] std::vector<double> query() const
     {
-        return swapped_ ? row_of(result_, Item::keys, kv_head_, position_) : stage(Item::queries);
+        return swapped_ ? row_of(layer_, Item::keys, kv_head_, position_) : stage(Item::queries);
     }
     /// This word's row of an array (H, T, …).
-    [[nodiscard]] std::vector<double> stage(Item item) const { return row_of(result_, item, head_, row_); }
+    [[nodiscard]] std::vector<double> stage(Item item) const { return row_of(layer_, item, head_, row_); }
     /// This word's row of an array (T, …).
-    [[nodiscard]] std::vector<double> joined(Item item) const { return row_of(result_, item, 0, row_); }
+    [[nodiscard]] std::vector<double> joined(Item item) const { return row_of(layer_, item, 0, row_); }
 
     /// Of every key the values of the result and the terms of the products.
     [[nodiscard]] std::vector<ExplainedKey> keys() const
@@ -107,8 +107,8 @@ public:
             ExplainedKey& key = keys[j];
             const auto place = static_cast<Index>(j);
             key.word = result_.words_of_keys()[j];
-            key.key = row_of(result_, swapped_ ? Item::queries : Item::keys, swapped_ ? head_ : kv_head_, place);
-            key.value = row_of(result_, Item::values, kv_head_, place);
+            key.key = row_of(layer_, swapped_ ? Item::queries : Item::keys, swapped_ ? head_ : kv_head_, place);
+            key.value = row_of(layer_, Item::values, kv_head_, place);
             key.score = scores[j];
             key.scaled = scaled[j];
             key.weight = weights[j];
@@ -125,7 +125,7 @@ public:
                 key.hidden = hidden(place, key.mask);
             }
             for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
-                key.weighted_value.push_back(key.last_weight() == 0 ? 0 : after_step(result_.config, key.last_weight() * v));
+                key.weighted_value.push_back(key.last_weight() == 0 ? 0 : after_step(layer_.config, key.last_weight() * v));
             }
         }
         return keys;
@@ -134,7 +134,7 @@ public:
 private:
     [[nodiscard]] std::vector<double> optional_stage(Item item) const
     {
-        return result_.find(name_of(item)) == nullptr ? std::vector<double>() : stage(item);
+        return layer_.find(item) == nullptr ? std::vector<double>() : stage(item);
     }
 
     [[nodiscard]] double mask_at(Index key) const
@@ -159,6 +159,7 @@ private:
     }
 
     const Result& result_;
+    const Layer& layer_;
     const Attention& attention_;
     Index position_, head_, kv_head_, row_ = 0;
     bool swapped_;
@@ -198,7 +199,7 @@ core::ScoreParameters score_parameters(const Result& result, Index head, Index h
     for (const Target target : score_targets) {
         const AnyTensor* tensor = result.find(name_of(target));
         if (tensor != nullptr) {
-            prepared.parameters.push_back({target, side_of(result.config, target), std::get<Tensor<Scalar>>(*tensor)});
+            prepared.parameters.push_back({target, side_of(result.config(), target), std::get<Tensor<Scalar>>(*tensor)});
         }
     }
     return score_parameters_of(prepared, head, heads);
@@ -256,10 +257,10 @@ void add_exponentials(Explanation& explanation)
 }
 
 /// x, and what it is made of.
-void add_embedding(Explanation& explanation, const Result& result)
+void add_embedding(Explanation& explanation, const Result& result, const Layer& layer)
 {
     const auto place = static_cast<std::size_t>(explanation.position);
-    explanation.x = row_of(result, Item::embeddings, 0, explanation.position);
+    explanation.x = row_of(layer, Item::embeddings, 0, explanation.position);
     const AnyTensor* table = result.find(name_of(Target::embedding));
     if (table == nullptr || result.token_ids.empty()) {
         return;
@@ -267,7 +268,7 @@ void add_embedding(Explanation& explanation, const Result& result)
     explanation.id = result.token_ids[place];
     explanation.id_by_vocabulary = result.vocabulary.has_value();
     explanation.table_rows = shape_of(*table).front();
-    if (result.config.attention.placed_by(PositionKind::sinusoidal)) {
+    if (layer.config.attention.placed_by(PositionKind::sinusoidal)) {
         explanation.embedding = row_of(*table, 0, *explanation.id);
         const Tensor<double> zeros({explanation.position + 1, std::ssize(explanation.x)});
         explanation.sinusoid = row_of(core::add_sinusoids(zeros), 0, explanation.position);
@@ -318,20 +319,20 @@ void require_component(Index component, const Explanation& explanation)
 }
 
 /// How many numbers of a word W_k or W_v reads.
-Index width_read(const Result& result, Target W, Item made)
+Index width_read(const Result& result, const Layer& layer, Target W, Item made)
 {
-    if (result.layer) {
-        return shape_of(array(result, name_of(Item::embeddings))).back();
+    if (layer.number) {
+        return shape_of(array(layer, Item::embeddings)).back();
     }
-    const Shape& shape = shape_of(array(result, name_of(made)));
-    return element_count(shape_of(array(result, name_of(W)))) / (shape.front() * shape.back());
+    const Shape& shape = shape_of(array(layer, made));
+    return element_count(shape_of(*result.find(name_of(W)))) / (shape.front() * shape.back());
 }
 
-void require_room(const std::string& word, const Result& result, Index limit)
+void require_room(const std::string& word, const Result& result, const Layer& layer, Index limit)
 {
     constexpr const char* what = "memory for the terms";
-    const Shape& keys = shape_of(array(result, name_of(Item::keys)));
-    const Shape& values = shape_of(array(result, name_of(Item::values)));
+    const Shape& keys = shape_of(array(layer, Item::keys));
+    const Shape& values = shape_of(array(layer, Item::values));
     const AnyTensor* v_a = result.find(name_of(Target::v_a));
     const Index hidden = v_a == nullptr ? keys.back() : element_count(shape_of(*v_a)); // of all heads
     const Index numbers = checked_product(2, checked_sum(std::max(keys.back(), hidden), values.back(), what), what);
@@ -385,27 +386,28 @@ Explanation explain(const Result& result, const Question& question, const RunSet
 {
     Explanation explanation;
     explanation.tokens = result.tokens;
-    require_room(result.tokens[static_cast<std::size_t>(question.position)], result, settings.memory_limit);
-    const Index heads = shape_of(array(result, name_of(Item::queries))).front();
+    const Layer& layer = result.layers[question.layer];
+    require_room(result.tokens[static_cast<std::size_t>(question.position)], result, layer, settings.memory_limit);
+    const Index heads = shape_of(array(layer, Item::queries)).front();
     static_cast<void>(heads_of({question.head}, heads, settings.origin));
-    explanation.key = key_position(result, question.key);
-    explanation.config = result.config;
+    explanation.key = key_position(result, layer.config, question.key);
+    explanation.config = layer.config;
     explanation.config.query = {std::to_string(question.position)};
     explanation.warnings = result.warnings;
     explanation.key_tokens = result.key_tokens;
     explanation.cross = result.cross;
     explanation.position = question.position;
 
-    const QueryRow row(result, question, settings);
+    const QueryRow row(result, layer, question, settings);
     explanation.head = question.head;
     explanation.heads = heads;
     explanation.kv_head = row.kv_head();
     explanation.kv_heads = row.kv_heads();
-    add_embedding(explanation, result);
+    add_embedding(explanation, result, layer);
     explanation.query = row.query();
-    explanation.swapped = result.config.attention.order == ScoreOrder::key_query;
-    explanation.keys_read = width_read(result, Target::W_k, Item::keys);
-    explanation.values_read = width_read(result, Target::W_v, Item::values);
+    explanation.swapped = layer.config.attention.order == ScoreOrder::key_query;
+    explanation.keys_read = width_read(result, layer, Target::W_k, Item::keys);
+    explanation.values_read = width_read(result, layer, Target::W_v, Item::values);
     if (terms != nullptr) {
         explanation.place = terms->place;
         explanation.biases = terms->biases;
@@ -422,14 +424,14 @@ Explanation explain(const Result& result, const Question& question, const RunSet
         }
     }
 
-    explanation.scale = result.config.attention.factor().value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
+    explanation.scale = layer.config.attention.factor().value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
     explanation.keys = row.keys();
     explanation.config.dtype == Dtype::float32 ? add_products<float>(explanation, result)
                                                : add_products<double>(explanation, result);
     add_exponentials(explanation);
     explanation.context = row.stage(Item::head_context);
     explanation.joined = row.joined(Item::context);
-    if (result.find(name_of(Item::output)) != nullptr) {
+    if (layer.find(Item::output) != nullptr) {
         explanation.output = row.joined(Item::output);
     }
     require_component(question.component, explanation);

@@ -33,7 +33,8 @@ namespace attn::model {
 
 /// What is to be explained.
 struct Question {
-    Index position = 0; ///< of the query word
+    Index position = 0;    ///< of the query word
+    std::size_t layer = 0; ///< its place among those of the result
     Index head = 0;
     std::optional<std::string> key = {}; ///< a word or position of the keys; absent: all keys alike
     Index component = 0;                 ///< which number of query, key, value and output is explained
@@ -86,7 +87,7 @@ struct ModelPlace {
     std::string_view frequencies{}; ///< what becomes of those of rotary positions; empty: nothing
 };
 
-/// What such a model has beside the result of its layer.
+/// What such a model has beside the layer of its result.
 struct LayerTerms {
     ModelPlace place;
     std::vector<Target> biases = {};
@@ -157,8 +158,7 @@ struct Explanation {
 
 /// `settings` are those of the run, of which the mask, the origin and the memory limit count. Throws as heads_of,
 /// Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too much memory.
-/// `terms`: of a layer of a whole trained model, whose result has in `embeddings` what its projections read, and whose bias is
-/// the mask.
+/// `terms`: of a whole trained model, whose layer has in `embeddings` what its projections read, and whose bias is the mask.
 [[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings,
                                   const LayerTerms* terms = nullptr);
 

@@ -48,14 +48,14 @@ void take(Result& result, const StoredTensor& tensor)
     if (is_integer(tensor.type)) {
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
         std::vector<Index>& place = item == Item::query_positions ? result.query_positions
-                                    : item == Item::heads         ? result.heads
+                                    : item == Item::heads         ? result.front().heads
                                     : item == Item::token_ids     ? result.token_ids
                                     : item == Item::token_types   ? result.token_types
                                     : item == Item::offsets       ? result.offsets
                                                                   : result.key_token_ids;
         place.assign(integers.begin(), integers.end());
     } else {
-        (item ? result.arrays : result.parameters).push_back({tensor.name, load_any(tensor.view())});
+        (item ? result.front().arrays : result.parameters).push_back({tensor.name, load_any(tensor.view())});
     }
     result.show.insert(item.value_or(Item::parameters));
 }
@@ -122,20 +122,20 @@ void require_weights(Result& result)
 }
 
 /// That the heads which it names are those of its weights; and which key/value heads they read.
-void require_heads(Result& result)
+void require_heads(Layer& layer)
 {
-    if (result.heads.empty()) {
+    if (layer.heads.empty()) {
         return;
     }
-    const Index count = shape_of(*result.find(weights_name))[0];
-    const Index H = result.config.dims.heads.value_or(1);
-    const Index H_kv = result.config.dims.kv_heads.value_or(H);
-    const bool ascending = std::ranges::adjacent_find(result.heads, std::greater_equal()) == result.heads.end();
-    if (std::ssize(result.heads) != count || !ascending || result.heads.back() >= H || H % H_kv != 0) {
-        throw Error(ErrorKind::data, name_of(Item::heads), counted(std::ssize(result.heads), "number"),
+    const Index count = shape_of(*layer.find(weights_name))[0];
+    const Index H = layer.config.dims.heads.value_or(1);
+    const Index H_kv = layer.config.dims.kv_heads.value_or(H);
+    const bool ascending = std::ranges::adjacent_find(layer.heads, std::greater_equal()) == layer.heads.end();
+    if (std::ssize(layer.heads) != count || !ascending || layer.heads.back() >= H || H % H_kv != 0) {
+        throw Error(ErrorKind::data, name_of(Item::heads), counted(std::ssize(layer.heads), "number"),
                     fmt::format("{} ascending ones below {}, as many as weights has heads", count, H));
     }
-    result.key_heads = key_heads_of(result.heads, H, H_kv);
+    layer.key_heads = key_heads_of(layer.heads, H, H_kv);
 }
 
 /// That every other array has the dimensions of the weights and words beside it. 0 stands for a length that nothing else says.
@@ -145,7 +145,7 @@ void require_shapes(const Result& result)
     const Index H = weights[0];
     const Index T = weights[1];
     const Index S = weights[2];
-    const Index H_kv = std::ssize(result.key_heads);
+    const Index H_kv = std::ssize(result.front().key_heads);
     const Index words = std::ssize(result.tokens);
     const Index key_words = std::ssize(result.key_words());
     const auto length = [&](Axis axis) {
@@ -241,7 +241,7 @@ void require_count(const std::optional<std::vector<std::string>>& words, std::st
 /// "row 1 'is'": its position and its word, or the position alone where words are nothing else.
 std::string row_text(const Result& result, Index row)
 {
-    const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
+    const Index position = result.position_of_row(row);
     const std::string number = std::to_string(position);
     const std::string& word = result.tokens[static_cast<std::size_t>(position)];
     return fmt::format("row {}{}", number, word == number ? "" : " " + in_quotes(word, 30));
@@ -273,20 +273,40 @@ void require_heads_of_file(const std::vector<Index>& there, const std::vector<In
 }
 
 /// And the masked scores, which tell where the weights are masked; both are (H, T, S).
-void keep_weights(Result& result)
+void keep_weights(Layer& layer)
 {
-    std::erase_if(result.arrays,
+    std::erase_if(layer.arrays,
                   [](const Array& array) { return array.name != weights_name && array.name != name_of(Item::masked_scores); });
-    result.show = {Item::tokens, Item::weights};
+}
+
+void keep_heads(Layer& layer, const std::vector<Index>& named, const Origin& origin)
+{
+    const bool all = layer.heads.empty();
+    const Index H = all ? shape_of(*layer.find(weights_name))[0] : layer.config.dims.heads.value_or(1);
+    const AnyTensor* keys = layer.find(Item::keys) != nullptr ? layer.find(Item::keys) : layer.find(Item::values);
+    const Index H_kv = !all ? layer.config.dims.kv_heads.value_or(H) : keys == nullptr ? H : shape_of(*keys)[0];
+    const std::vector<Index> there = all ? indices(H) : layer.heads;
+    const std::vector<Index> key_heads_there = all ? indices(H_kv) : layer.key_heads;
+    if (!all) {
+        require_heads_of_file(there, named, origin.option_of(field::head));
+    }
+    const std::vector<Index> heads = heads_of(named, H, origin);
+    if (there.size() == 1) {
+        return; // as it is
+    }
+    const std::vector<Index> key_heads = key_heads_of(heads, H, H_kv);
+    keep_heads(layer.arrays, {places_in(there, heads), places_in(key_heads_there, key_heads), layer.config.rounding});
+    layer.heads = heads;
+    layer.key_heads = key_heads;
 }
 
 /// What is stated of the layer, and of all of them: in the first one.
 Result drawable(Recipe config, const SavedResult& saved, std::optional<Index> layer)
 {
     Result result;
-    result.config = std::move(config);
-    result.layer = layer;
-    const Words words = read_words(result.config);
+    result.config() = std::move(config);
+    result.front().number = layer;
+    const Words words = read_words(result.config());
     result.tokens = words.tokens;
     result.cross = words.cross;
     result.key_tokens = words.key_tokens;
@@ -298,7 +318,7 @@ Result drawable(Recipe config, const SavedResult& saved, std::optional<Index> la
         }
     }
     require_weights(result);
-    require_heads(result);
+    require_heads(result.front());
     require_shapes(result);
     return result;
 }
@@ -328,14 +348,14 @@ Result result_of_layer(const SavedResult& saved, std::optional<Index> layer)
     throw Error(ErrorKind::usage, option::layer, layer ? std::to_string(*layer) : "none", "one that the result has: " + there);
 }
 
-std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view what)
+Result result_of(const PlottedWeights& plotted, std::string_view what)
 {
     const std::string axes = axes_of(plotted, what);
     const Shape& shape = plotted.weights.shape;
     const TensorView all = five_dimensions(plotted.weights, axes);
     const bool has_layers = axes.find('l') != std::string::npos;
     const Index B = all.shape[1];
-    const Index layer = chosen(option::layer, plotted.layer, all.shape[0], has_layers, shape);
+    const Index number = chosen(option::layer, plotted.layer, all.shape[0], has_layers, shape);
     const Index batch = chosen(option::batch, plotted.batch, B, axes.find('b') != std::string::npos, shape);
     if (!plotted.batch && B > 1) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(shape),
@@ -355,48 +375,33 @@ std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view w
     if (result.cross) {
         result.key_tokens = plotted.key_tokens.value_or(positions(S));
     }
-    result.config.input = PositionsInput{T, result.tokens};
     result.show = {Item::tokens, Item::weights};
-    std::vector<Result> results;
-    const Index end = plotted.layer || !has_layers ? layer + 1 : all.shape[0];
-    for (Index place = layer; place < end; ++place) {
+    result.layers.clear();
+    const Index end = plotted.layer || !has_layers ? number + 1 : all.shape[0];
+    for (Index place = number; place < end; ++place) {
         const TensorView view = slice(all, std::array{place, batch});
         require_finite(view, what);
-        result.layer = has_layers ? std::optional(place) : std::nullopt;
-        result.arrays = {{std::string(weights_name), load_any(view)}};
-        results.push_back(result);
+        Layer& layer = result.layers.emplace_back();
+        layer.number = has_layers ? std::optional(place) : std::nullopt;
+        layer.config.input = PositionsInput{T, result.tokens};
+        layer.arrays = {{std::string(weights_name), load_any(view)}};
     }
-    return results;
-}
-
-Result with_heads(Result result, const std::vector<Index>& named, const Origin& origin)
-{
-    const bool all = result.heads.empty();
-    const Index H = all ? shape_of(*result.find(weights_name))[0] : result.config.dims.heads.value_or(1);
-    const AnyTensor* keys = result.find(Item::keys) != nullptr ? result.find(Item::keys) : result.find(Item::values);
-    const Index H_kv = !all ? result.config.dims.kv_heads.value_or(H) : keys == nullptr ? H : shape_of(*keys)[0];
-    const std::vector<Index> there = all ? indices(H) : result.heads;
-    const std::vector<Index> key_heads_there = all ? indices(H_kv) : result.key_heads;
-    if (!all) {
-        require_heads_of_file(there, named, origin.option_of(field::head));
-    }
-    const std::vector<Index> heads = heads_of(named, H, origin);
-    if (there.size() == 1) {
-        return result; // as it is
-    }
-    const std::vector<Index> key_heads = key_heads_of(heads, H, H_kv);
-    keep_heads(result.arrays, {places_in(there, heads), places_in(key_heads_there, key_heads), result.config.rounding});
-    result.heads = heads;
-    result.key_heads = key_heads;
     return result;
 }
 
-Result with_rows(Result result, const std::vector<std::string>& query)
+void keep_heads(Result& result, const std::vector<Index>& named, const Origin& origin)
+{
+    for (Layer& layer : result.layers) {
+        keep_heads(layer, named, origin);
+    }
+}
+
+void keep_rows(Result& result, const std::vector<std::string>& query)
 {
     const bool all = result.query_positions.empty();
     const std::vector<Index> there = all ? indices(std::ssize(result.tokens)) : result.query_positions;
     const Lookup lookup{.name = std::string(option::query),
-                        .casefold = folds_case(result.config),
+                        .casefold = folds_case(result.config()),
                         .allowed = all ? "" : "the rows that the file holds: " + numbered_words(there, result.tokens)};
     const std::vector<Index> chosen = places_of(query, result.tokens, lookup);
     std::vector<Index> rows;
@@ -407,18 +412,20 @@ Result with_rows(Result result, const std::vector<std::string>& query)
         }
         rows.push_back(found - there.begin());
     }
-    keep_weights(result);
-    for (Array& array : result.arrays) {
-        std::visit([&](auto& tensor) { tensor = taken(tensor, 1, rows); }, array.tensor);
+    for (Layer& layer : result.layers) {
+        keep_weights(layer);
+        for (Array& array : layer.arrays) {
+            std::visit([&](auto& tensor) { tensor = taken(tensor, 1, rows); }, array.tensor);
+        }
     }
+    result.show = {Item::tokens, Item::weights};
     result.query_positions = chosen;
-    return result;
 }
 
-std::optional<std::string> doubt_about(const Result& result)
+std::optional<std::string> doubt_about(const Result& result, const Layer& layer)
 {
     constexpr double slack = 0.02; // what rounding to bfloat16 leaves of 1
-    const AnyTensor* tensor = result.find(weights_name);
+    const AnyTensor* tensor = layer.find(weights_name);
     const auto look = [&](const auto& weights) -> std::optional<std::string> {
         const auto [least, largest] = std::ranges::minmax_element(weights.values);
         const std::string range =
@@ -431,7 +438,7 @@ std::optional<std::string> doubt_about(const Result& result)
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
                     return fmt::format("these are not weights: {} of {} sums to {}, not 1; {}", row_text(result, row),
-                                       result.name_of_head(head), math::shortest(static_cast<float>(sum)), range);
+                                       layer.name_of_head(head), math::shortest(static_cast<float>(sum)), range);
                 }
             }
         }

@@ -34,20 +34,20 @@ struct PlottedWeights {
 /// Layers, batch, heads, queries, keys: the dimensions of weights, of which all but the last two may be missing.
 inline constexpr std::string_view plotted_axes = "lbhts";
 
-/// A result a layer, with its number where the weights have layers. float64 stays as it is, other types become float32. Throws
+/// With a layer for each that the weights have, and its number. float64 stays as it is, other types become float32. Throws
 /// Error(usage) for axes that do not fit, a layer or a batch that is not there or not needed, Error(data) for another shape,
 /// for as many words as do not fit and for a number that is not finite, naming `what`.
-[[nodiscard]] std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view what);
+[[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
 
-/// What it has of these heads alone, which keep their numbers, or the mean of the weights of all. Throws Error(usage) for one
-/// that is not there, and for the mean of what are not all.
-[[nodiscard]] Result with_heads(Result result, const std::vector<Index>& named, const Origin& origin);
+/// Leaves of each layer these heads alone, which keep their numbers, or the mean of the weights of all. Throws Error(usage) for
+/// one that is not there, and for the mean of what are not all.
+void keep_heads(Result& result, const std::vector<Index>& named, const Origin& origin);
 
-/// The weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
-[[nodiscard]] Result with_rows(Result result, const std::vector<std::string>& query);
+/// Leaves the weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
+void keep_rows(Result& result, const std::vector<std::string>& query);
 
-/// What makes its weights no weights: a negative one, or the first row whose sum is neither 0 nor, but for rounding, 1; with
-/// the range of the numbers. Without doubt no weight is over 1.02.
-[[nodiscard]] std::optional<std::string> doubt_about(const Result& result);
+/// What makes the weights of a layer no weights: a negative one, or the first row whose sum is neither 0 nor, but for rounding,
+/// 1; with the range of the numbers. Without doubt no weight is over 1.02.
+[[nodiscard]] std::optional<std::string> doubt_about(const Result& result, const Layer& layer);
 
 } // namespace attn::model

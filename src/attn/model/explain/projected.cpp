@@ -68,7 +68,7 @@ private:
         const std::vector<Index>& ids = result_.cross ? result_.key_token_ids : result_.token_ids;
         Tensor<Scalar> X({component_.position + 1, table.columns()});
         X.matrix().row(component_.position) = table.matrix().row(ids[static_cast<std::size_t>(component_.position)]);
-        if (result_.config.attention.placed_by(PositionKind::sinusoidal)) {
+        if (result_.config().attention.placed_by(PositionKind::sinusoidal)) {
             X = core::add_sinusoids(std::move(X));
         }
         return row(X);
@@ -112,8 +112,8 @@ private:
         double sum = 0;
         for (std::size_t i = 0; i < made.x.size(); ++i) {
             made.weights.push_back(layer_.W(static_cast<Index>(i), column));
-            made.products.push_back(after_step(result_.config, made.x[i] * made.weights[i]));
-            sum = after_step(result_.config, sum + made.products[i]);
+            made.products.push_back(after_step(result_.config(), made.x[i] * made.weights[i]));
+            sum = after_step(result_.config(), sum + made.products[i]);
         }
         made.value = rounded(sum);
         if (layer_.b.size() != 0) {
@@ -136,10 +136,10 @@ private:
     [[nodiscard]] std::optional<Turn> turn(const Projected& made) const
     {
         const bool turned = component_.W == Target::W_q || component_.W == Target::W_k;
-        if (!turned || !result_.config.attention.placed_by(PositionKind::rope)) {
+        if (!turned || !result_.config().attention.placed_by(PositionKind::rope)) {
             return std::nullopt;
         }
-        const core::Rope& rope = result_.config.attention.positions->rope;
+        const core::Rope& rope = result_.config().attention.positions->rope;
         const Index r = rope.dim.value_or(d_);
         const Index i = component_.number;
         if (i >= r) {
@@ -164,7 +164,7 @@ private:
 
     const Result& result_;
     const Component& component_;
-    Layer<Scalar> layer_;
+    PreparedLayer<Scalar> layer_;
     Index d_;
 };
 
@@ -172,8 +172,8 @@ private:
 
 std::optional<Projected> projected(const Result& result, const Component& component, const std::vector<double>& context)
 {
-    return result.config.dtype == Dtype::float32 ? Projection<float>(result, component).projected(context)
-                                                 : Projection<double>(result, component).projected(context);
+    return result.config().dtype == Dtype::float32 ? Projection<float>(result, component).projected(context)
+                                                   : Projection<double>(result, component).projected(context);
 }
 
 } // namespace attn::model

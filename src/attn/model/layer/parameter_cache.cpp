@@ -71,12 +71,13 @@ const Parameter<Scalar>* table_of(const PreparedParameters<Scalar>& prepared, Ta
 }
 
 template <typename Scalar>
-std::vector<Layer<Scalar>> make_layers(const PreparedParameters<Scalar>& prepared, const ModelDims& l, const Recipe& recipe)
+std::vector<PreparedLayer<Scalar>> make_layers(const PreparedParameters<Scalar>& prepared, const ModelDims& l,
+                                               const Recipe& recipe)
 {
-    std::vector<Layer<Scalar>> layers;
+    std::vector<PreparedLayer<Scalar>> layers;
     for (const auto& [target, heads] : {std::pair{Target::W_q, l.H}, {Target::W_k, l.H_kv}, {Target::W_v, l.H_kv}}) {
         layers.push_back(make_layer(prepared, target, heads));
-        Layer<Scalar>& layer = layers.back();
+        PreparedLayer<Scalar>& layer = layers.back();
         if (const Parameter<Scalar>* table = table_of(prepared, target, recipe)) {
             layer.of_table =
                 core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {.rounding = recipe.rounding});
@@ -109,16 +110,16 @@ const Parameter<Scalar>* PreparedParameters<Scalar>::parameter(Target target) co
 }
 
 template <typename Scalar>
-const Layer<Scalar>* PreparedParameters<Scalar>::layer(Target target) const
+const PreparedLayer<Scalar>* PreparedParameters<Scalar>::layer(Target target) const
 {
     const auto found = std::find_if(layers.begin(), layers.end(), [&](const auto& l) { return l.target == target; });
     return found == layers.end() ? nullptr : &*found;
 }
 
 template <typename Scalar>
-Layer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads)
+PreparedLayer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads)
 {
-    Layer<Scalar> layer{.target = W, .W = as_right_factor(*prepared.parameter(W), heads), .b = {}};
+    PreparedLayer<Scalar> layer{.target = W, .W = as_right_factor(*prepared.parameter(W), heads), .b = {}};
     if (const Parameter<Scalar>* b = prepared.parameter(bias_of(W))) {
         layer.b = b->tensor.matrix().template cast<double>();
     }
@@ -154,7 +155,7 @@ core::ScoreParameters score_parameters_of(const PreparedParameters<Scalar>& prep
 }
 
 template <typename Scalar>
-std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer, const Tensor<Scalar>& projected)
+std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const PreparedLayer<Scalar>& layer, const Tensor<Scalar>& projected)
 {
     if (all_finite<Scalar>(projected.values)) {
         return {};
@@ -211,12 +212,12 @@ const PreparedParameters<Scalar>& ParameterCache::of(const Recipe& recipe, const
 
 template struct PreparedParameters<float>;
 template struct PreparedParameters<double>;
-template Layer<float> make_layer(const PreparedParameters<float>&, Target, Index);
-template Layer<double> make_layer(const PreparedParameters<double>&, Target, Index);
+template PreparedLayer<float> make_layer(const PreparedParameters<float>&, Target, Index);
+template PreparedLayer<double> make_layer(const PreparedParameters<double>&, Target, Index);
 template core::ScoreParameters score_parameters_of(const PreparedParameters<float>&, Index, Index);
 template core::ScoreParameters score_parameters_of(const PreparedParameters<double>&, Index, Index);
-template std::vector<bool> overflowed_rows(const Tensor<float>&, const Layer<float>&, const Tensor<float>&);
-template std::vector<bool> overflowed_rows(const Tensor<double>&, const Layer<double>&, const Tensor<double>&);
+template std::vector<bool> overflowed_rows(const Tensor<float>&, const PreparedLayer<float>&, const Tensor<float>&);
+template std::vector<bool> overflowed_rows(const Tensor<double>&, const PreparedLayer<double>&, const Tensor<double>&);
 template const PreparedParameters<float>& ParameterCache::of(const Recipe&, const ParameterInputs&);
 template const PreparedParameters<double>& ParameterCache::of(const Recipe&, const ParameterInputs&);
 

@@ -15,7 +15,7 @@ namespace attn::model {
 
 /// x·W + b of all heads.
 template <typename Scalar>
-struct Layer {
+struct PreparedLayer {
     Target target;                  ///< W_q, W_k, W_v, W_o
     Matrix<double> W;               ///< (D, heads·d)
     RowVector<double> b;            ///< (heads·d), or empty
@@ -27,11 +27,11 @@ struct Layer {
 template <typename Scalar>
 struct PreparedParameters {
     std::vector<Parameter<Scalar>> parameters; ///< in the order of Target
-    std::vector<Layer<Scalar>> layers;         ///< empty: to be made as they are used
+    std::vector<PreparedLayer<Scalar>> layers; ///< empty: to be made as they are used
     std::optional<random::Stream> stream;      ///< as the draws leave it
 
     [[nodiscard]] const Parameter<Scalar>* parameter(Target target) const;
-    [[nodiscard]] const Layer<Scalar>* layer(Target target) const;
+    [[nodiscard]] const PreparedLayer<Scalar>* layer(Target target) const;
 };
 
 /// Of W_q, W_k, W_v or W_o.
@@ -39,7 +39,7 @@ struct PreparedParameters {
 
 /// W_… and its bias, as factors.
 template <typename Scalar>
-[[nodiscard]] Layer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads);
+[[nodiscard]] PreparedLayer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads);
 
 /// What the scores of query head h of H are made with.
 template <typename Scalar>
@@ -47,7 +47,7 @@ template <typename Scalar>
 
 /// Of x·W + b (heads, T, d) the rows that are not finite although what they were made of is; empty where all are finite.
 template <typename Scalar>
-[[nodiscard]] std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer,
+[[nodiscard]] std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const PreparedLayer<Scalar>& layer,
                                                 const Tensor<Scalar>& projected);
 
 /// Remembers what was prepared for a recipe, by the lengths it was prepared for, within a few megabytes. It changes no number.

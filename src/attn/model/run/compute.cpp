@@ -128,7 +128,7 @@ private:
     /// Whether the rows of its table are projected already.
     [[nodiscard]] bool is_projected(Target W) const
     {
-        const Layer<Scalar>* ready = prepared_.layer(W);
+        const PreparedLayer<Scalar>* ready = prepared_.layer(W);
         return ready != nullptr && !ready->of_table.values.empty();
     }
 
@@ -146,7 +146,7 @@ private:
         if (!is_projected(W)) {
             return project(item, sequence.X, W, heads);
         }
-        const Layer<Scalar>* ready = prepared_.layer(W);
+        const PreparedLayer<Scalar>* ready = prepared_.layer(W);
         const Tensor<Scalar>& table = ready->of_table;
         tell(name_of(item), {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
         Tensor<Scalar> rows = taken(table, 1, sequence.ids);
@@ -159,9 +159,9 @@ private:
 
     Tensor<Scalar> project(Item item, const Tensor<Scalar>& X, Target W, Index heads)
     {
-        const Layer<Scalar>* ready = prepared_.layer(W);
-        const Layer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : Layer<Scalar>{};
-        const Layer<Scalar>& layer = ready == nullptr ? made : *ready;
+        const PreparedLayer<Scalar>* ready = prepared_.layer(W);
+        const PreparedLayer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : PreparedLayer<Scalar>{};
+        const PreparedLayer<Scalar>& layer = ready == nullptr ? made : *ready;
         const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
         const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name_of(item), shape);

@@ -7,13 +7,13 @@
 
 namespace attn::model {
 
-/// As far as the result tells: by its masked scores where it has them, otherwise by causal and window of its config.
+/// As far as the layer tells: by its masked scores where it has them, otherwise by causal and window of its config.
 struct MaskedPlaces {
     std::vector<bool> masked; ///< (H, T, S) as the weights; empty where none is
     bool certain = true;      ///< false: there may be more of them, by a mask that the result does not hold
 };
 
-/// Of a result with weights. Throws Error(internal) for one without.
-[[nodiscard]] MaskedPlaces masked_places(const Result& result);
+/// Of a layer with weights. Throws Error(internal) for one without.
+[[nodiscard]] MaskedPlaces masked_places(const Result& result, const Layer& layer);
 
 } // namespace attn::model

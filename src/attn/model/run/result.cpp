@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attn::model {
 
 std::vector<std::string> Result::words_of_queries() const
@@ -16,16 +18,27 @@ std::vector<std::string> Result::words_of_queries() const
     return words;
 }
 
-const AnyTensor* Result::find(std::string_view name) const
+namespace {
+
+const AnyTensor* find_in(const std::vector<Array>& arrays, std::string_view name)
 {
-    for (const std::vector<Array>* list : {&arrays, &parameters}) {
-        for (const Array& array : *list) {
-            if (array.name == name) {
-                return &array.tensor;
-            }
-        }
+    const auto found = std::ranges::find(arrays, name, &Array::name);
+    return found == arrays.end() ? nullptr : &found->tensor;
+}
+
+} // namespace
+
+const AnyTensor* Layer::find(std::string_view name) const
+{
+    return find_in(arrays, name);
+}
+
+const AnyTensor* Result::find(std::string_view name, const Layer& layer) const
+{
+    if (const AnyTensor* array = layer.find(name)) {
+        return array;
     }
-    return nullptr;
+    return name == name_of(Item::logits) && logits ? &*logits : find_in(parameters, name);
 }
 
 const std::vector<std::string>* Result::words(Item item) const
@@ -43,19 +56,19 @@ void sort_arrays(std::vector<Array>& arrays)
     std::ranges::stable_sort(arrays, {}, [](const Array& array) { return item_called(array.name); });
 }
 
-const std::vector<Index>* Result::integers(Item item) const
+const std::vector<Index>* Result::integers(Item item, const Layer& layer) const
 {
     const std::vector<Index>* const list = item == Item::token_ids         ? &token_ids
                                            : item == Item::key_token_ids   ? &key_token_ids
                                            : item == Item::token_types     ? &token_types
                                            : item == Item::offsets         ? &offsets
                                            : item == Item::query_positions ? &query_positions
-                                           : item == Item::heads           ? &heads
+                                           : item == Item::heads           ? &layer.heads
                                                                            : nullptr;
     return list == nullptr || list->empty() ? nullptr : list;
 }
 
-Index Result::head_at(Index place, std::string_view array) const
+Index Layer::head_at(Index place, std::string_view array) const
 {
     const std::optional<Item> item = item_called(array);
     const Heads of = item ? info_of(*item).heads : Heads::none; // a parameter has all of them
@@ -63,7 +76,7 @@ Index Result::head_at(Index place, std::string_view array) const
     return of == Heads::none || kept.empty() ? place : kept[static_cast<std::size_t>(place)];
 }
 
-std::string Result::name_of_head(Index place, std::string_view array) const
+std::string Layer::name_of_head(Index place, std::string_view array) const
 {
     const Index head = head_at(place, array);
     return head == mean_of_heads ? "mean of heads" : fmt::format("head {}", head);

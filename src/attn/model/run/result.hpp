@@ -1,12 +1,22 @@
 // What a run gives: plain values, in the order and with the names of the JSON result.
+//
+// One type for every source. A sentence or a recipe makes one layer, without a number; a whole trained model makes several,
+// each with its own; a saved result or tensors of another program are read into the same. What is true of all layers (words,
+// rows, what is shown) stands once, in Result; what each has of its own stands in its Layer.
+//
+//   T tokens, S key tokens, H heads, H_kv key/value heads, V words of the vocabulary
 #pragma once
 
 #include "attn/model/recipe/items.hpp"
 #include "attn/model/recipe/recipe.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/run/summary.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace attn::model {
 
@@ -24,27 +34,67 @@ struct Difference {
     double relative = 0; ///< |x - y| / |y|, over y ≠ 0
 };
 
+/// A word that a model expects at a place.
+struct Guess {
+    Index id = 0;
+    std::string token;
+    double probability = 0; ///< softmax over the vocabulary
+};
+
+/// The words that are likeliest at a place, the likeliest first.
+struct Guesses {
+    Index position = 0; ///< of the token that is masked, or behind which the word would come
+    std::vector<Guess> words;
+};
+
+/// The attention of one layer.
+struct Layer {
+    std::optional<Index> number;      ///< in its model, from 0; none of a plain run
+    Recipe config;                    ///< of a plain run all of it; of a model's layer dims.heads, dims.kv_heads and attention
+    std::vector<Index> heads;         ///< those of several that were kept, ascending; mean_of_heads; empty: all
+    std::vector<Index> key_heads;     ///< the key/value heads that they read
+    std::vector<Array> arrays;        ///< embeddings … lse, those that were asked for and exist, in the order of items
+    std::optional<Summary> summary{}; ///< only where it was asked for
+
+    [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< nullptr if absent
+    [[nodiscard]] const AnyTensor* find(Item item) const { return find(name_of(item)); }
+    /// The number of a head by its place in an array that has them; mean_of_heads for the mean.
+    [[nodiscard]] Index head_at(Index place, std::string_view array = name_of(Item::weights)) const;
+    /// "head 2", or "mean of heads".
+    [[nodiscard]] std::string name_of_head(Index place, std::string_view array = name_of(Item::weights)) const;
+};
+
 struct Result {
-    Recipe config;
-    std::vector<std::string> tokens;     ///< (T) the words; with ids the labels, or the ids as strings
+    std::optional<TrainedConfig> model = {}; ///< what a whole trained model was asked for; none of a plain run
+
+    // The words.
+    std::vector<std::string> tokens;     ///< (T) the words; with ids the labels, or the ids as strings; of a model's pieces fit
+                                         ///< for people: "cross", "##ing", " the"
     std::vector<std::string> key_tokens; ///< (S) only with cross-attention; otherwise the tokens are the keys' too
     std::optional<std::vector<std::string>> vocabulary; ///< sorted; a word's id is its place. Absent with ids and positions
-    std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions
-    std::vector<Index> token_types, offsets;            ///< of a whole trained model; begin and end of each token
-    std::vector<Index> query_positions;                 ///< the rows that --query chose; empty: all
-    std::vector<Array> parameters;                      ///< as drawn: embedding, W_q, W_k, W_v, W_o, …
-    std::vector<Array> arrays;      ///< embeddings … entropy, those that were asked for and exist, in order
-    std::optional<Summary> summary; ///< only where it was asked for
-    std::vector<Difference> verify; ///< only with Recipe::verify
+    std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions, and for pieces joined to words
+    std::vector<Index> token_types;                     ///< (T); of a model with a tokenizer, like the next
+    std::vector<Index> offsets;          ///< (T, 2): the characters of its sentence that a token stands for, begin and end
+    std::vector<Index> query_positions;  ///< the rows that --query chose; empty: all
+    std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
+    bool cross = false;
+
+    std::vector<Array> parameters;        ///< as drawn: embedding, W_q, W_k, W_v, W_o, …; none of a model
+    std::vector<Layer> layers = {{}};     ///< those that were asked for, ascending, at least one
+    std::optional<AnyTensor> logits = {}; ///< (T, V), behind the last layer of a model
+    std::vector<Guesses> guesses = {};    ///< with logits
+    std::vector<Difference> verify;       ///< only with Recipe::verify
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
     Show show;                              ///< what a report prints of the above
-    bool cross = false;
-    std::vector<Index> heads;            ///< those of several that were kept, ascending; mean_of_heads; empty: all
-    std::vector<Index> key_heads;        ///< the key/value heads that they read
-    bool foreign = false;                ///< numbers of another program, of which the config says nothing but the words
-    std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
-    std::optional<Index> layer = {};     ///< of a whole trained model
+    bool foreign = false;                   ///< numbers of another program, of which no config says anything but the words
+
+    /// The one layer of a plain run, the first of a model's.
+    [[nodiscard]] const Layer& front() const { return layers.front(); }
+    [[nodiscard]] Layer& front() { return layers.front(); }
+    /// The recipe of a plain run.
+    [[nodiscard]] const Recipe& config() const { return layers.front().config; }
+    [[nodiscard]] Recipe& config() { return layers.front().config; }
 
     [[nodiscard]] const std::vector<std::string>& key_words() const { return cross ? key_tokens : tokens; }
     /// With a label where there is one more key than words.
@@ -54,11 +104,19 @@ struct Result {
     }
     /// The words of the query rows, after --query.
     [[nodiscard]] std::vector<std::string> words_of_queries() const;
-    [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< in arrays, then in parameters; nullptr if absent
+    /// Where in the sentence a row of the queries stands.
+    [[nodiscard]] Index position_of_row(Index row) const
+    {
+        return query_positions.empty() ? row : query_positions[static_cast<std::size_t>(row)];
+    }
+    /// In a layer, otherwise among what is of none, the parameters and the logits; nullptr if absent.
+    [[nodiscard]] const AnyTensor* find(std::string_view name, const Layer& layer) const;
+    [[nodiscard]] const AnyTensor* find(std::string_view name) const { return find(name, front()); }
     [[nodiscard]] const AnyTensor* find(Item item) const { return find(name_of(item)); }
-    [[nodiscard]] const std::vector<std::string>*
-    words(Item item) const;                                            ///< nullptr where there are none, or it is no such item
-    [[nodiscard]] const std::vector<Index>* integers(Item item) const; ///< likewise
+    /// nullptr where there are none, or it is no such item.
+    [[nodiscard]] const std::vector<std::string>* words(Item item) const;
+    /// Likewise; the heads are those of a layer.
+    [[nodiscard]] const std::vector<Index>* integers(Item item, const Layer& layer) const;
     /// Of a list of them: (n), or (n, 2) where they are pairs.
     [[nodiscard]] static Shape shape_of_integers(Item item, const std::vector<Index>& list)
     {
@@ -66,10 +124,6 @@ struct Result {
     }
     /// Whether a report prints the item; what says which part of the rest there is, always.
     [[nodiscard]] bool shows(Item item) const { return show.contains(item) || is_choice(item); }
-    /// The number of a head by its place in an array that has them; mean_of_heads for the mean.
-    [[nodiscard]] Index head_at(Index place, std::string_view array = name_of(Item::weights)) const;
-    /// "head 2", or "mean of heads".
-    [[nodiscard]] std::string name_of_head(Index place, std::string_view array = name_of(Item::weights)) const;
 };
 
 /// In the order of items.

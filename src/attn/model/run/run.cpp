@@ -325,7 +325,7 @@ void take_words(Result& result, Words words)
 void take_computed(Result& result, ComputedArrays computed)
 {
     result.parameters = std::move(computed.parameters);
-    result.arrays = std::move(computed.arrays);
+    result.front().arrays = std::move(computed.arrays);
     result.warnings = std::move(computed.warnings);
     result.portable_because = computed.portable_because;
     if (computed.extra_key) {
@@ -354,8 +354,9 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
     const ModelDims dims = dims_of(recipe, words, settings.origin, shared);
     require_order(recipe, dims);
-    result.heads = heads_of(recipe.head, dims.H, settings.origin);
-    result.key_heads = key_heads_of(result.heads, dims.H, dims.H_kv);
+    Layer& layer = result.front();
+    layer.heads = heads_of(recipe.head, dims.H, settings.origin);
+    layer.key_heads = key_heads_of(layer.heads, dims.H, dims.H_kv);
     require_room(recipe, dims, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
     const WholeMask mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
                          words.cross ? words.key_tokens : words.tokens, settings.origin);
@@ -364,7 +365,7 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
-    const KeptHeads heads{result.heads, result.key_heads, recipe.rounding};
+    const KeptHeads heads{layer.heads, layer.key_heads, recipe.rounding};
     const RunContext plan{recipe,
                           words,
                           dims,
@@ -384,11 +385,11 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     if (table && !table->warning.empty()) {
         result.warnings.insert(result.warnings.begin(), table->warning);
     }
-    result.config = config;
-    result.config.published.clear();
-    result.config.precision.clear();
+    layer.config = config;
+    layer.config.published.clear();
+    layer.config.precision.clear();
     if (show.contains(Item::summary)) {
-        result.summary = summarize(result, settings.top.value_or(usual_top));
+        layer.summary = summarize(result, layer, settings.top.value_or(usual_top));
     }
     return result;
 }

@@ -129,10 +129,10 @@ std::vector<Pair> pairs_of(std::span<const Scalar> weights, Index keys, const st
 
 } // namespace
 
-Summary summarize(const Result& result, Index top)
+Summary summarize(const Result& result, const Layer& layer, Index top)
 {
-    const AnyTensor* found = result.find(Item::weights);
-    const AnyTensor* entropies = result.find(Item::entropy);
+    const AnyTensor* found = layer.find(Item::weights);
+    const AnyTensor* entropies = layer.find(Item::entropy);
     if (found == nullptr) {
         throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights");
     }

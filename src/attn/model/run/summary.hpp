@@ -8,6 +8,7 @@
 
 namespace attn::model {
 
+struct Layer;
 struct Result;
 
 /// Positions count from 0 in the whole sentence, those of the keys in theirs.
@@ -37,9 +38,9 @@ struct Summary {
     HeadSummary equal = {}; ///< of weights that are equal over what each row sees: all keys, or those up to its own
 };
 
-/// Of the result's weights, which it must have, and its entropy, or that of the weights, with up to `top` (≥ 1) pairs a head.
-/// Means are summed in double, row by row.
-[[nodiscard]] Summary summarize(const Result& result, Index top);
+/// Of the weights of one of its layers, which it must have, and its entropy, or that of the weights, with up to `top` (≥ 1)
+/// pairs a head. Means are summed in double, row by row.
+[[nodiscard]] Summary summarize(const Result& result, const Layer& layer, Index top);
 
 inline constexpr Index usual_top = 3;
 inline constexpr Index largest_top = 1000;

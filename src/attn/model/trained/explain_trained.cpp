@@ -141,9 +141,9 @@ private:
 };
 
 /// Makes what enters the layer what its projections read.
-Tensor<float>& normalise_embeddings(Result& result, const transformer::Model& model, const std::optional<NormPart>& norm)
+Tensor<float>& normalise_embeddings(Layer& layer, const transformer::Model& model, const std::optional<NormPart>& norm)
 {
-    const auto array = std::ranges::find(result.arrays, name_of(Item::embeddings), &Array::name);
+    const auto array = std::ranges::find(layer.arrays, name_of(Item::embeddings), &Array::name);
     auto& x = std::get<Tensor<float>>(array->tensor);
     if (norm) {
         Matrix<float> X = x.matrix();
@@ -172,8 +172,8 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     }
     RunSettings run_settings = settings;
     run_settings.show = everything(config, trained);
-    LayeredResult run = run_trained(config, trained, run_settings);
-    question.position = one_position(run.front().query_positions, config.query, run.tokens, settings.origin);
+    Result run = run_trained(config, trained, run_settings);
+    question.position = one_position(run.query_positions, config.query, run.tokens, settings.origin);
 
     std::optional<Tensor<float>> bias; // (H, T, T)
     if (const auto& part = architecture.relative_bias) {
@@ -182,11 +182,12 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
         run_settings.mask = row_major_view(ElementType::float32, bias->shape, std::as_bytes(std::span(bias->values)));
     }
     std::vector<Explanation> explanations;
-    for (Result& result : run.layers) {
-        const transformer::LayerPart& part = architecture.layers[static_cast<std::size_t>(*result.layer)];
+    for (question.layer = 0; question.layer < run.layers.size(); ++question.layer) {
+        Layer& layer = run.layers[question.layer];
+        const transformer::LayerPart& part = architecture.layers[static_cast<std::size_t>(*layer.number)];
         const LayerProjections projections(trained.model, part.attention,
-                                           normalise_embeddings(result, trained.model, part.attention_in));
-        LayerTerms terms{.place = {config, *result.layer, part.attention_in.has_value(), bias.has_value()},
+                                           normalise_embeddings(layer, trained.model, part.attention_in));
+        LayerTerms terms{.place = {config, *layer.number, part.attention_in.has_value(), bias.has_value()},
                          .biases = projections.biases(),
                          .projected = [&](const Component& component, const std::vector<double>& context) {
                              return projections.projected(component, context);
@@ -197,12 +198,10 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
         }
         for (const Index head : heads) {
             question.head = head;
-            terms.place.config.layers = {*result.layer};
+            terms.place.config.layers = {*layer.number};
             terms.place.config.head = {head};
             terms.place.config.query = {std::to_string(question.position)};
-            explanations.push_back(explain(result, question, run_settings, &terms));
-            std::vector<std::string>& warnings = explanations.back().warnings;
-            warnings.insert(warnings.end(), run.warnings.begin(), run.warnings.end());
+            explanations.push_back(explain(run, question, run_settings, &terms));
         }
     }
     return explanations;

@@ -11,8 +11,8 @@
 namespace attn::model {
 
 /// Of each layer and head that the config names, layer by layer; without any the first. The config's query says which word,
-/// without one the first; position and head of the question do not count. Throws as run_trained and explain, and for a query
-/// that is at several positions.
+/// without one the first; position, layer and head of the question do not count. Throws as run_trained and explain, and for a
+/// query that is at several positions.
 [[nodiscard]] std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& trained, Question question,
                                                        const RunSettings& settings);
 

@@ -184,52 +184,47 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
     return attention;
 }
 
-/// Makes the results of layers, one after the other.
-class LayerResults {
+/// Makes the layers of a result, one after the other.
+class LayerMaker {
 public:
-    LayerResults(const LayeredResult& whole, const Tokens& tokens, const Trained& trained, const RunSettings& settings)
-        : trained_(trained), settings_(settings), show_(whole.show), tokens_(tokens), config_(whole.config)
+    /// The result has its words and rows, and says what it shows.
+    LayerMaker(const Result& result, const Tokens& tokens, const Trained& trained, const RunSettings& settings)
+        : trained_(trained), settings_(settings), tokens_(tokens), result_(result)
     {
-        result_.tokens = whole.tokens;
-        result_.token_ids = whole.token_ids;
-        result_.token_types = whole.token_types;
-        result_.offsets = whole.offsets;
-        result_.show = whole.show;
-        result_.query_positions = rows_of(whole.config, whole.tokens, settings.origin);
     }
 
     [[nodiscard]] Extent extent() const
     {
         const Index T = std::ssize(tokens_.ids);
-        Extent extent{.show = show_, .T = T, .rows = T, .heads = std::nullopt};
+        Extent extent{.show = result_.show, .T = T, .rows = T, .heads = std::nullopt};
         if (!result_.query_positions.empty()) {
             extent.rows = std::ssize(result_.query_positions);
         }
-        if (!config_.head.empty()) {
-            extent.heads = std::ssize(config_.head);
+        if (!result_.model->head.empty()) {
+            extent.heads = std::ssize(result_.model->head);
         }
         return extent;
     }
 
-    [[nodiscard]] Result of(transformer::LayerStages&& stages) const
+    [[nodiscard]] Layer of(transformer::LayerStages&& stages) const
     {
         const transformer::AttentionPart& part =
             trained_.model.architecture().layers[static_cast<std::size_t>(stages.layer)].attention;
-        Result result = result_;
-        result.layer = stages.layer;
-        std::get<SentenceInput>(result.config.input).sentence = config_.sentence;
-        result.config.dims.heads = part.H;
-        result.config.dims.kv_heads = part.H_kv;
-        result.config.attention = attention_of(trained_.model.architecture(), stages.layer);
-        result.portable_because = stages.stages.portable_because;
-        result.heads = heads_of(config_.head, part.H, settings_.origin);
-        result.key_heads = key_heads_of(result.heads, part.H, part.H_kv);
-        const Show keep = what_to_compute(show_);
+        Layer layer;
+        layer.number = stages.layer;
+        std::get<SentenceInput>(layer.config.input).sentence = result_.model->sentence;
+        layer.config.dims.heads = part.H;
+        layer.config.dims.kv_heads = part.H_kv;
+        layer.config.attention = attention_of(trained_.model.architecture(), stages.layer);
+        layer.heads = heads_of(result_.model->head, part.H, settings_.origin);
+        layer.key_heads = key_heads_of(layer.heads, part.H, part.H_kv);
+        const std::vector<Index>& rows = result_.query_positions;
+        const Show keep = what_to_compute(result_.show);
         const auto add = [&](Item item, Tensor<float>& tensor) {
             if (keep.contains(item) && !tensor.shape.empty()) {
-                const bool cut = info_of(item).axes.row == Axis::queries && !result.query_positions.empty();
-                result.arrays.push_back({std::string(name_of(item)),
-                                         cut ? with_rows(tensor, info_of(item), result.query_positions) : std::move(tensor)});
+                const bool cut = info_of(item).axes.row == Axis::queries && !rows.empty();
+                layer.arrays.push_back(
+                    {std::string(name_of(item)), cut ? with_rows(tensor, info_of(item), rows) : std::move(tensor)});
             }
         };
         using core::Stage;
@@ -240,9 +235,9 @@ public:
         add(Item::head_context, each[Stage::head_context]);
         add(Item::context, stages.context);
         add(Item::output, stages.output);
-        const bool chosen = !result.heads.empty() && !is_mean(result.heads); // the other stages are of these heads already
+        const bool chosen = !layer.heads.empty() && !is_mean(layer.heads); // the other stages are of these heads already
         if (chosen) {
-            keep_heads(result.arrays, {result.heads, result.key_heads});
+            keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
         if (!tokens_.word_of.empty() && !each[Stage::weights].shape.empty()) {
             each[Stage::weights] = joined(each[Stage::weights], tokens_.word_of);
@@ -253,42 +248,40 @@ public:
             }
         }
         if (!chosen) {
-            keep_heads(result.arrays, {result.heads, result.key_heads});
+            keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
-        sort_arrays(result.arrays);
-        if (show_.contains(Item::summary)) {
-            result.summary = summarize(result, settings_.top.value_or(usual_top));
-            std::erase_if(result.arrays, [&](const Array& array) { return !show_.contains(*item_called(array.name)); });
+        sort_arrays(layer.arrays);
+        if (result_.show.contains(Item::summary)) {
+            layer.summary = summarize(result_, layer, settings_.top.value_or(usual_top));
+            std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
         }
-        return result;
+        return layer;
     }
 
 private:
     const Trained& trained_;
     const RunSettings& settings_;
-    Show show_;
     const Tokens& tokens_;
-    TrainedConfig config_;
-    Result result_; ///< what the layers have in common
+    const Result& result_;
 };
 
-void add_hidden_states(std::vector<Result>& layers, const std::vector<Tensor<float>>& states, const Show& show)
+void add_hidden_states(std::vector<Layer>& layers, const std::vector<Tensor<float>>& states, const Show& show)
 {
-    for (Result& result : layers) {
-        const auto layer = static_cast<std::size_t>(*result.layer);
-        for (const auto& [item, state] : {std::pair(Item::embeddings, layer), {Item::hidden_states, layer + 1}}) {
+    for (Layer& layer : layers) {
+        const auto number = static_cast<std::size_t>(*layer.number);
+        for (const auto& [item, state] : {std::pair(Item::embeddings, number), {Item::hidden_states, number + 1}}) {
             if (show.contains(item)) {
-                result.arrays.push_back({std::string(name_of(item)), states.at(state)});
+                layer.arrays.push_back({std::string(name_of(item)), states.at(state)});
             }
         }
-        sort_arrays(result.arrays);
+        sort_arrays(layer.arrays);
     }
 }
 
 // ---- the likeliest words ---------------------------------------------------------------------------------------------
 
 /// The places where a word is missing: every mask, or of a causal model the end.
-std::vector<Index> open_places(const LayeredResult& result, const Trained& trained)
+std::vector<Index> open_places(const Result& result, const Trained& trained)
 {
     if (trained.model.architecture().causal) {
         return {std::ssize(result.tokens) - 1};
@@ -306,7 +299,7 @@ std::vector<Index> open_places(const LayeredResult& result, const Trained& train
 }
 
 /// The word of an id, as people read it; of a row that no word has, the id.
-std::string word_of(Index id, const LayeredResult& result, const Trained& trained)
+std::string word_of(Index id, const Result& result, const Trained& trained)
 {
     if (trained.tokenizer) {
         return shown(id, *trained.tokenizer);
@@ -363,11 +356,12 @@ Show everything(const TrainedConfig& config, const Trained& trained)
     return show;
 }
 
-LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
+Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
     const transformer::Architecture& architecture = trained.model.architecture();
-    LayeredResult result;
-    result.config = config;
+    Result result;
+    result.model = config;
+    result.layers.clear();
     result.show = what_to_show(config, trained, settings);
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
@@ -391,8 +385,9 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     if (!is_mean(config.head)) {
         asked.heads = heads_of(config.head, architecture.layers.front().attention.H, settings.origin);
     }
-    const LayerResults results(result, tokens, trained, settings);
-    require_room(architecture, asked, results.extent(), settings.memory_limit);
+    result.query_positions = rows_of(config, result.tokens, settings.origin);
+    const LayerMaker maker(result, tokens, trained, settings);
+    require_room(architecture, asked, maker.extent(), settings.memory_limit);
 
     core::Work work{.threads = settings.threads, .isa = settings.isa};
     if (settings.observer) {
@@ -405,12 +400,15 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     }
     transformer::Outputs outputs =
         transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
-            result.layers.push_back(results.of(std::move(stages)));
+            if (result.layers.empty()) {
+                result.portable_because = stages.stages.portable_because;
+            }
+            result.layers.push_back(maker.of(std::move(stages)));
         });
     for (const Index layer : asked.layers.empty() ? layers : std::vector<Index>{}) { // nothing of them is shown
         transformer::LayerStages nothing;
         nothing.layer = layer;
-        result.layers.push_back(results.of(std::move(nothing)));
+        result.layers.push_back(maker.of(std::move(nothing)));
     }
     if (asked.hidden_states) {
         add_hidden_states(result.layers, outputs.hidden_states, result.show);
@@ -422,7 +420,7 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         if (const Index last = std::ssize(architecture.layers) - 1; layers.back() != last) {
             result.warnings.push_back(fmt::format("logits are those behind the last layer, {}, which is not shown", last));
         }
-        const std::vector<Index>& rows = result.front().query_positions;
+        const std::vector<Index>& rows = result.query_positions;
         result.logits = rows.empty() ? std::move(outputs.logits) : with_rows(outputs.logits, info_of(Item::logits), rows);
         if (result.guesses.empty()) {
             result.warnings.emplace_back(

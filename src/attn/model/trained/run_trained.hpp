@@ -3,7 +3,6 @@
 
 #include "attn/model/run/run.hpp"
 #include "attn/model/trained/drawn_model.hpp"
-#include "attn/model/trained/layered_result.hpp"
 #include "attn/text/pieces/pieces.hpp"
 #include "attn/transformer/run/model.hpp"
 
@@ -33,6 +32,6 @@ struct Trained {
 /// With nothing to show: tokens and weights, or where no layer is named a summary of all. Of the settings show, top, threads,
 /// isa, memory_limit, observer and origin count. Throws Error: data (text that is no UTF-8, too many tokens), usage or data (a
 /// layer, head or word that is not there, an item that the model does not give), too_large.
-[[nodiscard]] LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings = {});
+[[nodiscard]] Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings = {});
 
 } // namespace attn::model

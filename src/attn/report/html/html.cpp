@@ -71,9 +71,9 @@ void write_escaped(std::string_view json, Buffer& out)
     }
 }
 
-const Shape& shape_of_weights(const model::Result& result)
+const Shape& shape_of_weights(const model::Layer& layer)
 {
-    const AnyTensor* weights = result.find(model::Item::weights);
+    const AnyTensor* weights = layer.find(model::Item::weights);
     if (weights == nullptr || shape_of(*weights).size() != 3) {
         throw Error(ErrorKind::internal, "an HTML page needs weights (H, T, S)");
     }
@@ -95,40 +95,12 @@ void write_asked(const PageOptions& options, Buffer& out)
                   out);
 }
 
-template <typename AnyResult>
-void write_frame(const AnyResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
+void write_escaped_json(const model::Result& result, Buffer& out)
 {
-    const std::string declared = declarations();
-    const std::array<std::pair<std::string_view, std::string_view>, 5> texts{{{"style", parts.style},
-                                                                              {"script", parts.script},
-                                                                              {"style_hash", parts.style_hash},
-                                                                              {"script_hash", parts.script_hash},
-                                                                              {"declared", declared}}};
-    Buffer out(sink);
-    std::string_view rest = parts.frame;
-    while (!rest.empty()) {
-        const std::size_t begin = std::min(rest.find("{{"), rest.size());
-        out.append(rest.substr(0, begin));
-        rest.remove_prefix(begin);
-        if (rest.empty()) {
-            break;
-        }
-        const std::size_t end = rest.find("}}");
-        const std::string_view name = end == std::string_view::npos ? rest : rest.substr(2, end - 2);
-        const auto* const text =
-            std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
-        if (name == "result") {
-            write_json(result, std::nullopt, [&](std::string_view json) { write_escaped(json, out); });
-        } else if (name == "asked") {
-            write_asked(options, out);
-        } else if (text != texts.end()) {
-            out.append(text->second);
-        } else {
-            throw Error(ErrorKind::internal, "the page's frame", in_quotes(name), "a name of report/html/html.hpp");
-        }
-        rest.remove_prefix(end + 2);
-    }
-    out.flush();
+    const Sink escape = [&](std::string_view json) { write_escaped(json, out); };
+    Buffer buffer(escape);
+    write_json(result, {}, buffer);
+    buffer.flush();
 }
 
 } // namespace
@@ -154,18 +126,40 @@ void require_page_size(const Shape& weights, Index layers)
     }
 }
 
-void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
+void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, Buffer& out)
 {
-    require_page_size(shape_of_weights(result));
-    write_frame(result, parts, options, sink);
-}
-
-void write_html(const model::LayeredResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
-{
-    for (const model::Result& layer : result.layers) {
+    for (const model::Layer& layer : result.layers) {
         require_page_size(shape_of_weights(layer), std::ssize(result.layers));
     }
-    write_frame(result, parts, options, sink);
+    const std::string declared = declarations();
+    const std::array<std::pair<std::string_view, std::string_view>, 5> texts{{{"style", parts.style},
+                                                                              {"script", parts.script},
+                                                                              {"style_hash", parts.style_hash},
+                                                                              {"script_hash", parts.script_hash},
+                                                                              {"declared", declared}}};
+    std::string_view rest = parts.frame;
+    while (!rest.empty()) {
+        const std::size_t begin = std::min(rest.find("{{"), rest.size());
+        out.append(rest.substr(0, begin));
+        rest.remove_prefix(begin);
+        if (rest.empty()) {
+            break;
+        }
+        const std::size_t end = rest.find("}}");
+        const std::string_view name = end == std::string_view::npos ? rest : rest.substr(2, end - 2);
+        const auto* const text =
+            std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
+        if (name == "result") {
+            write_escaped_json(result, out);
+        } else if (name == "asked") {
+            write_asked(options, out);
+        } else if (text != texts.end()) {
+            out.append(text->second);
+        } else {
+            throw Error(ErrorKind::internal, "the page's frame", in_quotes(name), "a name of report/html/html.hpp");
+        }
+        rest.remove_prefix(end + 2);
+    }
 }
 
 } // namespace attn::report

@@ -2,9 +2,9 @@
 // its Content-Security-Policy lets it ask for nothing else.
 #pragma once
 
-#include "attn/model/trained/layered_result.hpp"
+#include "attn/model/run/result.hpp"
+#include "attn/report/buffer.hpp"
 #include "attn/report/scale.hpp"
-#include "attn/report/sink.hpp"
 
 #include <string>
 #include <string_view>
@@ -28,11 +28,9 @@ struct PageOptions {
 /// What a page still shows smoothly, of so many layers. Throws Error(too_large) naming the count and what to do instead.
 void require_page_size(const Shape& weights, Index layers = 1);
 
-/// The result is shown as write_json writes it, "weights" (H, T, S) among it, but for each "<", which is \u003c there so that
-/// no word ends the script that holds it. Throws Error(too_large) before it writes anything, Error(internal) for a result
-/// without weights or a frame with another name.
-void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, const Sink& sink);
-/// With the layers to choose from, each with its weights.
-void write_html(const model::LayeredResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink);
+/// The result is shown as write_json writes it, "weights" (H, T, S) of each layer among it, but for each "<", which is \u003c
+/// there so that no word ends the script that holds it. Throws Error(too_large) before it writes anything, Error(internal) for
+/// a layer without weights or a frame with another name.
+void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, Buffer& out);
 
 } // namespace attn::report

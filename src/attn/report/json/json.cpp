@@ -12,6 +12,7 @@ namespace attn::report {
 namespace {
 
 using model::ItemKind;
+using model::Layer;
 using model::Result;
 namespace key = model::key;
 
@@ -36,8 +37,8 @@ void write_pairs(JsonWriter& json, std::string_view name, const std::vector<Inde
     json.end_array();
 }
 
-/// What the result shows of one item.
-void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& info)
+/// What there is of one item in a layer, or in all of them.
+void write_item(JsonWriter& json, const Result& result, const Layer& layer, const model::ItemInfo& info)
 {
     const auto member = [&](const auto* list) {
         if (list != nullptr) {
@@ -47,13 +48,13 @@ void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& i
     switch (info.kind) {
     case ItemKind::words: return member(result.words(info.item));
     case ItemKind::integers:
-        if (info.item == model::Item::heads && model::is_mean(result.heads)) {
+        if (info.item == model::Item::heads && model::is_mean(layer.heads)) {
             return json.member(info.name, model::field::head.allowed.instead);
         }
-        if (const auto* list = result.integers(info.item); list != nullptr && is_paired(info.item)) {
+        if (const auto* list = result.integers(info.item, layer); list != nullptr && is_paired(info.item)) {
             return write_pairs(json, info.name, *list);
         }
-        return member(result.integers(info.item));
+        return member(result.integers(info.item, layer));
     case ItemKind::vocabulary:
         if (const auto* words = result.words(info.item)) {
             json.key(info.name);
@@ -68,54 +69,41 @@ void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& i
         }
         return json.end_object();
     case ItemKind::numbers:
-        if (const AnyTensor* tensor = result.find(info.item)) {
+        if (const AnyTensor* tensor = layer.find(info.item)) {
             json.key(info.name);
             json.tensor(*tensor, is_masked(info.item));
         }
         return;
     case ItemKind::summary:
-        if (result.summary) {
+        if (layer.summary) {
             json.key(info.name);
-            write_summary(json, result);
+            write_summary(json, result, layer);
         }
     }
 }
 
-void begin_result(JsonWriter& json, model::Document document, std::optional<Index> index)
-{
-    json.member(key::schema, name_of(document));
-    json.member(key::index, index);
-    json.key(key::config);
-}
-
-void write_after_config(JsonWriter& json, const Result& result)
+/// Those that are shown and that `stands` says.
+template <typename Stands>
+void write_items(JsonWriter& json, const Result& result, const Layer& layer, Stands stands)
 {
     for (const model::ItemInfo& info : model::items) {
-        if (result.shows(info.item)) {
-            write_item(json, result, info);
+        if (result.shows(info.item) && stands(info.item)) {
+            write_item(json, result, layer, info);
         }
     }
-    if (result.config.verify) { // {"weights":{"absolute":1e-08,"relative":2e-07},…}
-        json.begin_object(key::verify);
-        for (const model::Difference& difference : result.verify) {
-            json.begin_object(difference.array);
-            json.member(key::absolute, difference.absolute);
-            json.member(key::relative, difference.relative);
-            json.end_object();
-        }
+}
+
+/// {"weights":{"absolute":1e-08,"relative":2e-07},…}
+void write_verify(JsonWriter& json, const std::vector<model::Difference>& differences)
+{
+    json.begin_object(key::verify);
+    for (const model::Difference& difference : differences) {
+        json.begin_object(difference.array);
+        json.member(key::absolute, difference.absolute);
+        json.member(key::relative, difference.relative);
         json.end_object();
     }
-    json.member(key::warnings, result.warnings);
-}
-
-/// The items that stand there.
-void write_items(JsonWriter& json, const Result& result, model::Standing standing)
-{
-    for (const model::ItemInfo& info : model::items) {
-        if (standing_of(info.item) == standing && result.shows(info.item)) {
-            write_item(json, result, info);
-        }
-    }
+    json.end_object();
 }
 
 void write_guesses(JsonWriter& json, const std::vector<model::Guesses>& guesses)
@@ -128,6 +116,37 @@ void write_guesses(JsonWriter& json, const std::vector<model::Guesses>& guesses)
             json.member(key::probability, word.probability);
         });
     });
+}
+
+void write_layers(JsonWriter& json, const Result& result)
+{
+    const auto standing = [](model::Standing where) {
+        return [where](model::Item item) { return standing_of(item) == where; };
+    };
+    write_items(json, result, result.front(), standing(model::Standing::before_layers));
+    json.objects(key::layers, result.layers, [&](const Layer& layer) {
+        json.member(key::layer, layer.number);
+        write_dims_and_attention(json, layer.config);
+        write_items(json, result, layer, standing(model::Standing::in_layer));
+    });
+    if (result.logits) {
+        json.key(name_of(model::Item::logits));
+        json.tensor(*result.logits);
+        write_guesses(json, result.guesses);
+    }
+}
+
+void write_config(JsonWriter& json, const Result& result, const ConfigText* ready)
+{
+    if (result.model) {
+        write_config_object(json, *result.model);
+    } else if (ready != nullptr) {
+        json.raw(ready->before);
+        json.string_more(std::get<model::SentenceInput>(result.config().input).sentence);
+        json.more(ready->after);
+    } else {
+        write_recipe_object(json, result.config(), WithPublished::no);
+    }
 }
 
 template <typename Write>
@@ -149,39 +168,22 @@ Texts metadata(model::Document document, std::string config)
 
 } // namespace
 
-void write_json(const model::LayeredResult& result, std::optional<Index> index, const Sink& sink)
-{
-    Buffer buffer(sink);
-    write_json(result, index, buffer);
-    buffer.flush();
-}
-
-void write_json(const model::LayeredResult& result, std::optional<Index> index, Buffer& buffer)
+void write_json(const Result& result, const JsonOptions& options, Buffer& buffer)
 {
     write_json_line(buffer, [&](JsonWriter& json) {
-        begin_result(json, model::Document::layers, index);
-        write_config_object(json, result.config);
-        write_items(json, result.layers.front(), model::Standing::before_layers);
-        json.objects(key::layers, result.layers, [&](const Result& layer) {
-            json.member(key::layer, layer.layer);
-            write_dims_and_attention(json, layer.config);
-            write_items(json, layer, model::Standing::in_layer);
-        });
-        if (result.logits) {
-            json.key(name_of(model::Item::logits));
-            json.tensor(*result.logits);
-            write_guesses(json, result.guesses);
+        json.member(key::schema, name_of(result.model ? model::Document::layers : model::Document::result));
+        json.member(key::index, options.index);
+        json.key(key::config);
+        write_config(json, result, options.config);
+        if (result.model) {
+            write_layers(json, result);
+        } else {
+            write_items(json, result, result.front(), [](model::Item) { return true; });
+        }
+        if (result.config().verify) {
+            write_verify(json, result.verify);
         }
         json.member(key::warnings, result.warnings);
-    });
-}
-
-void write_json(const Result& result, std::optional<Index> index, const Sink& sink)
-{
-    write_json_line(sink, [&](JsonWriter& json) {
-        begin_result(json, model::Document::result, index);
-        write_recipe_object(json, result.config, WithPublished::no);
-        write_after_config(json, result);
     });
 }
 
@@ -196,17 +198,6 @@ ConfigText config_text(const model::Recipe& recipe)
     return {text.substr(0, end), text.substr(end + 2)};
 }
 
-void write_json(const Result& result, Index index, const ConfigText& config, Buffer& buffer)
-{
-    write_json_line(buffer, [&](JsonWriter& json) {
-        begin_result(json, model::Document::result, index);
-        json.raw(config.before);
-        json.string_more(std::get<model::SentenceInput>(result.config.input).sentence);
-        json.more(config.after);
-        write_after_config(json, result);
-    });
-}
-
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer)
 {
     write_json_line(buffer, [&](JsonWriter& json) {
@@ -215,12 +206,10 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
     });
 }
 
-void write_recipe(const model::Recipe& recipe, const Sink& sink)
+void write_recipe(const model::Recipe& recipe, Buffer& buffer)
 {
-    Buffer buffer(sink);
     JsonWriter json(buffer);
     write_recipe_object(json, recipe, WithPublished::yes);
-    buffer.flush();
 }
 
 Texts metadata_of(const model::Recipe& config)

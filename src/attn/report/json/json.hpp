@@ -1,4 +1,5 @@
-// Result → JSON, one object on one line ("attn-cli/result/1", the keys in the order of model/run/result.hpp).
+// Result → JSON, one object on one line ("attn-cli/result/1", of a whole trained model "attn-cli/result/2", the keys in the
+// order of model/run/result.hpp).
 //
 // Numbers are the shortest decimals that read back to the same float; infinities and NaN are the strings "inf", "-inf" and
 // "nan"; in masked_scores a masked place is null.
@@ -6,7 +7,6 @@
 
 #include "attn/model/check/check.hpp"
 #include "attn/model/run/result.hpp"
-#include "attn/model/trained/layered_result.hpp"
 #include "attn/report/buffer.hpp"
 
 #include <optional>
@@ -16,28 +16,27 @@
 
 namespace attn::report {
 
-/// Ends with a newline. `index` is the line's number with --lines. The config is the recipe without its published numbers;
-/// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
-void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
-
-/// The same of a whole trained model ("attn-cli/result/2"): tokens and ids, then
-/// "layers":[{"layer":3,"heads":[1],"weights":…},…] with the keys of a result, "logits" and what they say.
-void write_json(const model::LayeredResult& result, std::optional<Index> index, const Sink& sink);
-void write_json(const model::LayeredResult& result, std::optional<Index> index, Buffer& buffer);
-
 /// The config of results that differ in nothing but their sentence, which goes between two constant texts.
 struct ConfigText {
     std::string before, after;
 };
 [[nodiscard]] ConfigText config_text(const model::Recipe& recipe);
-/// The same to a buffer, which is not flushed, with such a config.
-void write_json(const model::Result& result, Index index, const ConfigText& config, Buffer& buffer);
+
+struct JsonOptions {
+    std::optional<Index> index = {};    ///< among several results: the line's number with --lines
+    const ConfigText* config = nullptr; ///< of a plain run, where it is made already
+};
+
+/// Ends with a newline. The config is the recipe without its published numbers; "verify" is
+/// {"weights":{"absolute":1e-08,"relative":2e-07},…}. Of a whole trained model: tokens and ids, then
+/// "layers":[{"layer":3,"heads":[1],"weights":…},…] with the keys of a result, "logits" and what they say.
+void write_json(const model::Result& result, const JsonOptions& options, Buffer& buffer);
 
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
 
 /// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
-void write_recipe(const model::Recipe& recipe, const Sink& sink);
+void write_recipe(const model::Recipe& recipe, Buffer& buffer);
 
 /// What a .safetensors of a result says beside its tensors: texts by name, the "schema" and the "config" of the JSON.
 using Texts = std::vector<std::pair<std::string, std::string>>;

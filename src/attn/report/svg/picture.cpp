@@ -179,10 +179,10 @@ std::string drawn_names()
     return names;
 }
 
-Picture picture_of(const model::Result& result, const ShadeOptions& shade)
+Picture picture_of(const model::Result& result, const model::Layer& layer, const ShadeOptions& shade)
 {
     const auto item = std::ranges::find_if(result.show, model::is_drawn);
-    const AnyTensor* tensor = item == model::Show::end() ? nullptr : result.find(*item);
+    const AnyTensor* tensor = item == model::Show::end() ? nullptr : layer.find(*item);
     if (tensor == nullptr) {
         throw Error(ErrorKind::usage, model::option::show,
                     item == model::Show::end() ? "nothing to draw" : std::string(name_of(*item)),
@@ -191,10 +191,10 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     Picture picture;
     picture.array = model::name_of(*item);
     picture.weights = *item == model::Item::weights;
-    picture.rows_are_keys = result.config.attention.order == model::ScoreOrder::key_query;
+    picture.rows_are_keys = layer.config.attention.order == model::ScoreOrder::key_query;
     const Shape& shape = shape_of(*tensor);
     picture.heads = shape.at(0);
-    picture.head_names = head_names(result, picture.heads);
+    picture.head_names = head_names(layer, picture.heads);
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     if (element_count(shape) > most_values) {
@@ -211,15 +211,15 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     picture.row_words = texts_of(labels_of(result, axes.row, picture.rows), drawable);
     picture.column_words = texts_of(labels_of(result, axes.column, picture.columns), drawable);
     picture.right_to_left = runs_right_to_left(picture.column_words);
-    if (picture.weights && model::doubt_about(result)) {
+    if (picture.weights && model::doubt_about(result, layer)) {
         picture.doubtful = true;
         picture.array = "numbers";
     }
-    const model::MaskedPlaces places = picture.weights ? model::masked_places(result) : model::MaskedPlaces{};
+    const model::MaskedPlaces places = picture.weights ? model::masked_places(result, layer) : model::MaskedPlaces{};
     find_empty_zeros(picture, places, result.foreign);
     picture.blank = blank_text(picture, places.masked);
-    if (result.layer) {
-        picture.title = fmt::format("{} of layer {}", picture.array, *result.layer);
+    if (layer.number) {
+        picture.title = fmt::format("{} of layer {}", picture.array, *layer.number);
     }
     choose_scale(picture, shade);
     return picture;

@@ -192,21 +192,20 @@ void append_strokes(std::string& out, std::span<const std::string> paths, const 
     out += "</g>\n";
 }
 
-void write_svg(std::span<const model::Result> results, std::span<const model::Summary> summaries, const SvgOptions& options,
-               const Sink& sink)
+void write_svg(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options, Buffer& out)
 {
-    if (results.size() > 1) {
-        return sink(draw_layers(results, summaries, options));
+    if (result.layers.size() > 1) {
+        return out.append(draw_layers(result, summaries, options));
     }
-    Picture picture = picture_of(results.front(), options.shade);
+    Picture picture = picture_of(result, result.front(), options.shade);
     for (const model::Summary& summary : summaries) {
         name_roles(picture, summary);
     }
     if (options.plot == Plot::arcs && !picture.weights) {
         throw Error(ErrorKind::usage, "--plot arcs", picture.array, "weights; scores are drawn as a heatmap");
     }
-    sink(options.plot == Plot::arcs ? draw(ArcPanels(picture, options), picture, options)
-                                    : draw(HeatMapPanels(picture, options), picture, options));
+    out.append(options.plot == Plot::arcs ? draw(ArcPanels(picture, options), picture, options)
+                                          : draw(HeatMapPanels(picture, options), picture, options));
 }
 
 void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink)

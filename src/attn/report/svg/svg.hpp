@@ -5,7 +5,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/report/buffer.hpp"
 #include "attn/report/svg/palette.hpp"
 #include "attn/report/svg/picture.hpp"
 
@@ -35,11 +35,10 @@ struct SvgOptions {
 
 /// Draws the array that a result shows (picture.hpp), weights alone as arcs; of several layers their weights, as a grid of
 /// small heat maps whose rows are layers, whose columns heads, which may be other ones in each layer. `summaries`, of each
-/// result or of none, say what heads of weights do: beside their names, or below each map and by the colour of its frame.
+/// layer or of none, say what heads of weights do: beside their names, or below each map and by the colour of its frame.
 /// Throws Error(usage) when there is nothing that can be drawn, and Error(too_large) for what would take more than 30 MB,
-/// before the sink gets anything.
-void write_svg(std::span<const model::Result> results, std::span<const model::Summary> summaries, const SvgOptions& options,
-               const Sink& sink);
+/// before anything is written.
+void write_svg(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options, Buffer& out);
 
 /// Any picture as a heat map. Throws Error(too_large) likewise.
 void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink);

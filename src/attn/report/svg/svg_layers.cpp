@@ -18,6 +18,7 @@ namespace attn::report {
 namespace {
 
 using model::HeadSummary;
+using model::Layer;
 using model::Result;
 
 constexpr Index most_cells = 64; // along a side of a map; neighbours are merged where there are more
@@ -89,12 +90,12 @@ void append_thumbnail(std::string& out, const Picture& picture, Index head, Inde
 }
 
 /// The scale that all layers have in common, unless each row has its own.
-ShadeOptions common_shade(std::span<const Result> layers, const ShadeOptions& asked)
+ShadeOptions common_shade(const Result& result, const ShadeOptions& asked)
 {
     ShadeOptions common = asked;
     double most = 0;
-    for (const Result& layer : layers) {
-        const Picture picture = picture_of(layer, asked);
+    for (const Layer& layer : result.layers) {
+        const Picture picture = picture_of(result, layer, asked);
         if (picture.doubtful) { // each row from its least to its largest
             return {.shade = Shade::row, .most = {}};
         }
@@ -109,15 +110,16 @@ ShadeOptions common_shade(std::span<const Result> layers, const ShadeOptions& as
 
 class LayersPicture {
 public:
-    LayersPicture(std::span<const Result> layers, std::span<const model::Summary> summaries, const SvgOptions& options)
-        : layers_(layers), summaries_(summaries), options_(options), palette_(palette_of(options.ground)),
-          shade_(common_shade(layers, options.shade)), first_(picture_of(layers.front(), shade_)),
+    LayersPicture(const Result& result, std::span<const model::Summary> summaries, const SvgOptions& options)
+        : result_(result), layers_(result.layers), summaries_(summaries), options_(options),
+          palette_(palette_of(options.ground)), shade_(common_shade(result, options.shade)),
+          first_(picture_of(result, layers_.front(), shade_)),
           merged_((std::max(first_.rows, first_.columns) + most_cells - 1) / most_cells)
     {
         if (first_.doubtful) {
             summaries_ = {};
         }
-        heads_ = widest(layers, heads_of);
+        heads_ = widest(layers_, heads_of);
         const auto cells = [&](Index count) {
             const Index whole = (count + merged_ - 1) / merged_;
             return static_cast<double>(whole);
@@ -128,7 +130,7 @@ public:
         height_ = unit_ * cells(first_.rows);
         step_x_ = std::max(width_, longest_name()) + map_gap;
         gutter_ =
-            widest(layers, [](const Result& layer) { return std::ceil(text_width(name_of(layer)) * label_font); }) + map_gap;
+            widest(layers_, [](const Layer& layer) { return std::ceil(text_width(name_of(layer)) * label_font); }) + map_gap;
     }
 
     [[nodiscard]] std::string draw() const
@@ -164,8 +166,8 @@ public:
     }
 
 private:
-    [[nodiscard]] static Index heads_of(const Result& layer) { return shape_of(*layer.find(model::Item::weights)).front(); }
-    [[nodiscard]] static std::string name_of(const Result& layer) { return fmt::format("layer {}", layer.layer.value_or(0)); }
+    [[nodiscard]] static Index heads_of(const Layer& layer) { return shape_of(*layer.find(model::Item::weights)).front(); }
+    [[nodiscard]] static std::string name_of(const Layer& layer) { return fmt::format("layer {}", layer.number.value_or(0)); }
 
     /// Those of all heads; none of numbers that are no weights.
     [[nodiscard]] std::vector<NamedHead> heads() const
@@ -218,9 +220,9 @@ private:
 
     void append_layer(std::string& out, std::size_t row, double y) const
     {
-        const Result& layer = layers_[row];
+        const Layer& layer = layers_[row];
         append_text(out, name_of(layer), margin, y + height_ / 2, label_font, attribute("font-weight", "bold"));
-        const Picture picture = picture_of(layer, shade_);
+        const Picture picture = picture_of(result_, layer, shade_);
         for (Index head = 0; head < picture.heads; ++head) {
             append_map(out, row, picture, {head, margin + gutter_ + static_cast<double>(head) * step_x_, y});
         }
@@ -233,7 +235,7 @@ private:
 
     void append_map(std::string& out, std::size_t row, const Picture& picture, const Place& place) const
     {
-        const Result& layer = layers_[row];
+        const Layer& layer = layers_[row];
         const NamedHead named = summaries_.empty() ? NamedHead() : named_head(summaries_[row], place.head);
         const HeadMean& mean = *named.mean;
         const auto rectangle = [&](double around, const std::string& style) {
@@ -280,7 +282,8 @@ private:
 
     [[nodiscard]] double step_y() const { return height_ + name_line + map_gap; }
 
-    std::span<const Result> layers_;
+    const Result& result_;
+    std::span<const Layer> layers_;
     std::span<const model::Summary> summaries_;
     const SvgOptions& options_;
     const Palette& palette_;
@@ -294,10 +297,9 @@ private:
 
 } // namespace
 
-std::string draw_layers(std::span<const model::Result> layers, std::span<const model::Summary> summaries,
-                        const SvgOptions& options)
+std::string draw_layers(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options)
 {
-    return LayersPicture(layers, summaries, options).draw();
+    return LayersPicture(result, summaries, options).draw();
 }
 
 } // namespace attn::report

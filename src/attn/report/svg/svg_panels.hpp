@@ -73,7 +73,7 @@ void for_each_run(Index rows, Index columns, const Level& level, const Use& use)
 void append_strokes(std::string& out, std::span<const std::string> paths, const Palette& palette, const std::string& move);
 
 /// Several layers.
-[[nodiscard]] std::string draw_layers(std::span<const model::Result> layers, std::span<const model::Summary> summaries,
+[[nodiscard]] std::string draw_layers(const model::Result& result, std::span<const model::Summary> summaries,
                                       const SvgOptions& options);
 
 /// Throws Error(too_large) when a picture has grown beyond 30 MB.

@@ -12,18 +12,19 @@ namespace attn::report {
 namespace {
 
 using model::Initialisation;
+using model::Layer;
 using model::Recipe;
 using model::Result;
 using model::Target;
 
 /// "8 heads", "head 2", "heads 2, 5" or "mean of heads"
-std::string heads_of(const Result& result, Index count)
+std::string heads_of(const Layer& layer, Index count)
 {
-    if (result.heads.size() < 2) {
-        return result.heads.empty() ? counted(count, "head") : result.name_of_head(0);
+    if (layer.heads.size() < 2) {
+        return layer.heads.empty() ? counted(count, "head") : layer.name_of_head(0);
     }
     std::string text = "heads";
-    for (const Index head : result.heads) {
+    for (const Index head : layer.heads) {
         text += fmt::format("{} {}", text.ends_with('s') ? "" : ",", head);
     }
     return text;
@@ -31,13 +32,13 @@ std::string heads_of(const Result& result, Index count)
 
 std::string extent_of(const Result& result)
 {
-    const std::string things = std::holds_alternative<model::SentenceInput>(result.config.input) ? "word"
-                               : std::holds_alternative<model::IdsInput>(result.config.input)    ? "id"
-                                                                                                 : "position";
+    const std::string things = std::holds_alternative<model::SentenceInput>(result.config().input) ? "word"
+                               : std::holds_alternative<model::IdsInput>(result.config().input)    ? "id"
+                                                                                                   : "position";
     std::string text = counted(std::ssize(result.tokens), things);
     text += result.cross ? " attending to " + counted(std::ssize(result.key_tokens), "word") : "";
     const AnyTensor* weights = result.find(model::Item::weights);
-    return weights == nullptr ? text : text + ", " + heads_of(result, shape_of(*weights).front());
+    return weights == nullptr ? text : text + ", " + heads_of(result.front(), shape_of(*weights).front());
 }
 
 /// Whether this is what the 2023 tutorial computes, which the recipe raschka-2023 states.
@@ -45,7 +46,7 @@ bool is_the_tutorial(const Result& result)
 {
     constexpr std::array words{"Life", "is", "short", "eat", "dessert", "first"};
     const Recipe usual = model::default_recipe();
-    const Recipe& config = result.config;
+    const Recipe& config = result.config();
     return std::ranges::equal(result.tokens, words) && !result.cross && config.draws == usual.draws &&
            config.dims == usual.dims && config.generator == usual.generator && config.dtype == usual.dtype &&
            config.rounding == usual.rounding && config.attention == usual.attention && !config.parameters && !config.embeddings;
@@ -93,7 +94,7 @@ std::string chance(const Drawn& drawn, const std::string& remark)
 
 std::string origin_of(const Result& result, bool brief)
 {
-    const Recipe& recipe = result.config;
+    const Recipe& recipe = result.config();
     if (!recipe.name.empty()) {
         return "recipe " + visible(recipe.name) + (brief || recipe.title.empty() ? "" : ": " + visible(recipe.title));
     }
@@ -131,19 +132,19 @@ std::string hidden_and_placed(const model::Attention& attention)
 
 std::string caption(const Result& result)
 {
-    const std::string origin = result.foreign ? "weights of another program" : origin_of(result, true);
-    return extent_of(result) + hidden_and_placed(result.config.attention) + (origin.empty() ? "" : ", " + origin);
-}
-
-std::string caption(const std::vector<Result>& layers, const std::string& model)
-{
-    const Result& first = layers.front();
-    const std::string which =
-        layers.size() > 1 ? counted(std::ssize(layers), "layer") : fmt::format("layer {}", first.layer.value_or(0));
-    return fmt::format("{}, {}, {}{}, {}", counted(std::ssize(first.tokens), "token"), which,
-                       heads_of(first, shape_of(*first.find(model::Item::weights)).front()),
-                       hidden_and_placed(first.config.attention),
-                       model.empty() ? "weights of another program" : "model " + visible(model));
+    const Layer& first = result.front();
+    const std::string placed = hidden_and_placed(first.config.attention);
+    const std::string foreign = "weights of another program";
+    if (!result.model) {
+        const std::string origin = result.foreign ? foreign : origin_of(result, true);
+        return extent_of(result) + placed + (origin.empty() ? "" : ", " + origin);
+    }
+    const Index layers = std::ssize(result.layers);
+    const std::string& name = result.model->name;
+    return fmt::format("{}, {}, {}{}, {}", counted(std::ssize(result.tokens), "token"),
+                       layers > 1 ? counted(layers, "layer") : fmt::format("layer {}", first.number.value_or(0)),
+                       heads_of(first, shape_of(*first.find(model::Item::weights)).front()), placed,
+                       name.empty() ? foreign : "model " + visible(name));
 }
 
 std::string introduction(const Result& result, std::optional<Index> width)

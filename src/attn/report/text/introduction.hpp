@@ -12,9 +12,8 @@ namespace attn::report {
 /// from: a recipe, files, chance. On a narrow terminal shorter, if it can be; it may still be wider than that.
 [[nodiscard]] std::string introduction(const model::Result& result, std::optional<Index> width);
 
-/// "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7)", for below a picture.
+/// "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7)", for below a picture. Of a whole trained model
+/// with the count of layers, and its name in place of where the parameters come from.
 [[nodiscard]] std::string caption(const model::Result& result);
-/// Of a whole trained model: its name in place of where the parameters come from.
-[[nodiscard]] std::string caption(const std::vector<model::Result>& layers, const std::string& model);
 
 } // namespace attn::report

@@ -61,16 +61,16 @@ void state_sides(model::Recipe& recipe)
 
 model::Recipe printed_recipe(const model::Result& result, int digits)
 {
-    model::Recipe recipe = result.config;
+    model::Recipe recipe = result.config();
     state_sides(recipe);
     for (const Item item : result.show) {
         if (const auto* words = result.words(item)) {
             recipe.published.push_back(item == Item::vocabulary ? vocabulary(*words) : stated(item, *words));
-        } else if (const auto* integers = result.integers(item); integers != nullptr && !is_choice(item)) {
+        } else if (const auto* integers = result.integers(item, result.front()); integers != nullptr && !is_choice(item)) {
             recipe.published.push_back(stated(item, texts_of(*integers)));
         }
     }
-    for (const model::Array* array : shown_arrays(result)) {
+    for (const model::Array* array : shown_arrays(result, result.front())) {
         recipe.published.push_back(
             std::visit([&](const auto& tensor) { return printed(array->name, tensor, digits); }, array->tensor));
     }

@@ -25,11 +25,11 @@ std::string true_colour(Rgb colour)
 }
 
 /// What a share's colour is of, as it begins a parameter of "select graphic rendition".
-enum class Layer : char { text = '3', ground = '4' };
+enum class Ink : char { text = '3', ground = '4' };
 
-std::string colour_code(Shading shading, Layer layer, double share)
+std::string colour_code(Shading shading, Ink ink, double share)
 {
-    const std::string start(1, static_cast<char>(layer));
+    const std::string start(1, static_cast<char>(ink));
     switch (shading) {
     case Shading::colours_16: return start + basics.at(step_of(share, basics.size())).colour;
     case Shading::colours_256: return start + "8;5;" + std::to_string(xterm_colour_of(share));
@@ -52,7 +52,7 @@ std::string foreground(Shading shading, double share)
 /// What stands for `share` in the legend, one column wide.
 std::string sample(Shading shading, double share)
 {
-    return is_coloured(shading) ? "\x1b[" + colour_code(shading, Layer::ground, share) + "m " : std::string(block_of(share));
+    return is_coloured(shading) ? "\x1b[" + colour_code(shading, Ink::ground, share) + "m " : std::string(block_of(share));
 }
 
 } // namespace
@@ -64,16 +64,16 @@ std::string cell_colours(Shading shading, double share, bool largest)
     }
     // Bold is no colour of its own but for 16 colours, where some terminals make grey of a bold black.
     const std::string_view bold = largest && shading != Shading::colours_16 ? "1;" : "";
-    return "\x1b[" + std::string(bold) + foreground(shading, share) + ';' + colour_code(shading, Layer::ground, share) + 'm';
+    return "\x1b[" + std::string(bold) + foreground(shading, share) + ';' + colour_code(shading, Ink::ground, share) + 'm';
 }
 
 HalfCell half_cell(Shading shading, double upper, double lower)
 {
     if (!(upper > 0)) {
-        return !(lower > 0) ? HalfCell{"", " "} : HalfCell{"\x1b[0;" + colour_code(shading, Layer::text, lower) + 'm', "▄"};
+        return !(lower > 0) ? HalfCell{"", " "} : HalfCell{"\x1b[0;" + colour_code(shading, Ink::text, lower) + 'm', "▄"};
     }
-    const std::string behind = lower > 0 ? ';' + colour_code(shading, Layer::ground, lower) : "";
-    return {"\x1b[0;" + colour_code(shading, Layer::text, upper) + behind + 'm', "▀"};
+    const std::string behind = lower > 0 ? ';' + colour_code(shading, Ink::ground, lower) : "";
+    return {"\x1b[0;" + colour_code(shading, Ink::text, upper) + behind + 'm', "▀"};
 }
 
 std::string_view block_of(double share)

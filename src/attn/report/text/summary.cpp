@@ -17,13 +17,15 @@ namespace attn::report {
 namespace {
 
 using model::HeadSummary;
+using model::Layer;
 using model::Result;
 
-/// A row a head, each with its label unless there is but one; `result` is one of those that the heads are of.
+/// A row a head, each with its label unless there is but one.
 void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSummary>& heads, std::vector<std::string> labels,
                  const TableOptions& options)
 {
-    const double most_entropy = result.summary->largest_entropy > 0 ? result.summary->largest_entropy : 1; // 0 of one word
+    const double largest_entropy = result.front().summary->largest_entropy; // depends on the words alone
+    const double most_entropy = largest_entropy > 0 ? largest_entropy : 1;  // 0 of one word
     GridStyle style;
     style.row_labels = std::move(labels);
     style.digits = options.digits;
@@ -43,7 +45,7 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
     }
     write_title(buffer,
                 {"summary", fmt::format("(means of {};", counted(std::ssize(result.words_of_queries()), "row")),
-                 "entropy in nats,", fmt::format("at most {})", math::fixed(result.summary->largest_entropy, options.digits))},
+                 "entropy in nats,", fmt::format("at most {})", math::fixed(largest_entropy, options.digits))},
                 options.width);
     write_grid(buffer, std::span<const double>(means), style);
 }
@@ -66,20 +68,20 @@ std::string text_of(const Result& result, const model::Pair& pair, int digits, I
            number;
 }
 
-void write_pairs(Buffer& buffer, const Result& result, const TableOptions& options)
+void write_pairs(Buffer& buffer, const Result& result, const Layer& layer, const TableOptions& options)
 {
     constexpr Index narrow = 24;
     const Index line = options.width.value_or(std::numeric_limits<Index>::max());
-    const std::vector<std::string> labels = head_names(result, std::ssize(result.summary->heads));
+    const std::vector<std::string> labels = head_names(layer, std::ssize(layer.summary->heads));
     Index indent = labels.empty() ? 0 : std::ssize(labels.back()) + 2;
     const bool own_line = !labels.empty() && line - indent < narrow;
     indent = own_line ? 0 : indent;
     write_title(buffer, {"strongest", "pairs"}, options.width);
-    for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
+    for (std::size_t h = 0; h < layer.summary->heads.size(); ++h) {
         const std::string label = labels.empty() ? "" : labels[h];
         buffer.append(own_line ? label + "\n" : aligned_left(label, indent));
         std::vector<std::string> pairs;
-        for (const model::Pair& pair : result.summary->heads[h].pairs) {
+        for (const model::Pair& pair : layer.summary->heads[h].pairs) {
             pairs.push_back(text_of(result, pair, options.digits, line - indent) + ',');
         }
         pairs.empty() ? pairs.emplace_back("none") : pairs.back().erase(pairs.back().size() - 1);
@@ -88,14 +90,14 @@ void write_pairs(Buffer& buffer, const Result& result, const TableOptions& optio
     }
 }
 
-void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
+void write_pair(JsonWriter& json, const Result& result, Dtype dtype, const model::Pair& pair)
 {
     for (const model::PairEnd& end : model::pair_ends) {
         json.member(end.position, pair.*end.place);
         json.member(end.token, end.word(result, pair));
     }
     json.key(model::key::weight);
-    const bool single = result.summary->dtype == Dtype::float32; // the decimal that stands in the weights
+    const bool single = dtype == Dtype::float32; // the decimal that stands in the weights
     json.raw(single ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight));
 }
 
@@ -103,39 +105,37 @@ void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
 
 void write_summary(Buffer& buffer, const Result& result, const TableOptions& options)
 {
-    write_means(buffer, result, result.summary->heads, head_names(result, std::ssize(result.summary->heads)), options);
-    buffer.append("\n");
-    write_pairs(buffer, result, options);
-}
-
-void write_summary(Buffer& buffer, const std::vector<Result>& layers, const TableOptions& options)
-{
     std::vector<HeadSummary> heads;
-    std::vector<std::string> labels;
-    for (const Result& layer : layers) {
+    std::vector<std::string> labels =
+        result.model ? std::vector<std::string>() : head_names(result.front(), std::ssize(result.front().summary->heads));
+    for (const Layer& layer : result.layers) {
         for (std::size_t h = 0; h < layer.summary->heads.size(); ++h) {
             heads.push_back(layer.summary->heads[h]);
-            labels.push_back(fmt::format("{}.{}", layer.layer.value_or(0), layer.head_at(static_cast<Index>(h))));
+            if (result.model) {
+                labels.push_back(fmt::format("{}.{}", layer.number.value_or(0), layer.head_at(static_cast<Index>(h))));
+            }
         }
     }
-    write_means(buffer, layers.front(), heads, std::move(labels), options);
-    for (const Result& layer : layers) {
-        if (options.layer_pairs) {
-            buffer.append(fmt::format("\nlayer {}, ", layer.layer.value_or(0)));
-            write_pairs(buffer, layer, options);
+    write_means(buffer, result, heads, std::move(labels), options);
+    for (const Layer& layer : result.layers) {
+        if (!result.model || options.layer_pairs) {
+            buffer.append(result.model ? fmt::format("\nlayer {}, ", layer.number.value_or(0)) : "\n");
+            write_pairs(buffer, result, layer, options);
         }
     }
 }
 
-void write_summary(JsonWriter& json, const Result& result)
+void write_summary(JsonWriter& json, const Result& result, const Layer& layer)
 {
+    const model::Summary& summary = *layer.summary;
     json.begin_object();
-    json.member(model::key::largest_entropy, result.summary->largest_entropy);
-    json.objects(model::key::heads, result.summary->heads, [&](const HeadSummary& head) {
+    json.member(model::key::largest_entropy, summary.largest_entropy);
+    json.objects(model::key::heads, summary.heads, [&](const HeadSummary& head) {
         for (const HeadMean& column : head_means) {
             json.member(column.name, column.value(head));
         }
-        json.objects(model::key::pairs, head.pairs, [&](const model::Pair& pair) { write_pair(json, result, pair); });
+        json.objects(model::key::pairs, head.pairs,
+                     [&](const model::Pair& pair) { write_pair(json, result, summary.dtype, pair); });
     });
     json.end_object();
 }

@@ -1,5 +1,6 @@
 #include "attn/report/text/table.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
@@ -9,6 +10,8 @@
 #include "attn/report/text/torch_text.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -16,6 +19,7 @@ namespace attn::report {
 namespace {
 
 using model::Item;
+using model::Layer;
 using model::Result;
 
 // ---- one line each: tokens, vocabulary, ids ---------------------------------------------------------------------------
@@ -95,7 +99,8 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
             const bool with_ids = item == Item::vocabulary;
             lines.push_back({name_of(item), with_ids ? words_with_ids(*words, options) : shown_words(*words, options),
                              with_ids ? ", " : " "});
-        } else if (const std::vector<Index>* list = result.integers(item); list != nullptr && !is_choice(item)) {
+        } else if (const std::vector<Index>* list = result.integers(item, result.front());
+                   list != nullptr && !is_choice(item)) {
             lines.push_back({name_of(item), is_paired(item) ? ranges(*list) : texts_of(*list), " "});
         }
     }
@@ -144,12 +149,12 @@ GridStyle style_of(const TableOptions& options)
 
 /// Heads as rows, query words as columns.
 template <typename Scalar>
-void write_per_query(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
-                     const TableOptions& options)
+void write_per_query(Buffer& buffer, const Result& result, const Layer& layer, const std::string& name,
+                     const Tensor<Scalar>& tensor, const TableOptions& options)
 {
     GridStyle style = style_of(options);
     style.column_labels = visible_texts(labels_of(result, Axis::queries, tensor.columns()));
-    style.row_labels = head_names(result, tensor.rows(), name);
+    style.row_labels = head_names(layer, tensor.rows(), name);
     const Shape shape = style.row_labels.empty() ? Shape{tensor.columns()} : tensor.shape;
     write_title(buffer, {name, to_string(shape)}, options.width);
     write_grid(buffer, std::span<const Scalar>(tensor.values), style);
@@ -173,7 +178,7 @@ bool shows_numbers(const Tensor<Scalar>& tensor, const TableOptions& options, co
 
 /// Weights in colours alone.
 template <typename Scalar>
-void write_map(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+void write_map(Buffer& buffer, const Layer& layer, const std::string& name, const Tensor<Scalar>& tensor,
                const GridStyle& style)
 {
     const Index heads = tensor.shape.front();
@@ -181,12 +186,12 @@ void write_map(Buffer& buffer, const Result& result, const std::string& name, co
     std::vector<std::string> title{name, count, to_string(Shape{tensor.rows(), tensor.columns()})};
     std::erase(title, "");
     write_title(buffer, title, style.width, {.shading = style.shading, .scale = style.scale, .marked = false});
-    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), head_names(result, heads, name), style);
+    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), head_names(layer, heads, name), style);
 }
 
 template <typename Scalar>
-void write_matrices(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
-                    const TableOptions& options)
+void write_matrices(Buffer& buffer, const Result& result, const Layer& layer, const std::string& name,
+                    const Tensor<Scalar>& tensor, const TableOptions& options)
 {
     const Axes axes = axes_of(name);
     const bool vector = tensor.shape.size() < 2;
@@ -203,18 +208,18 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     style.scale = {.low = 0, .high = options.shade.most.value_or(1), .shade = shade_of(options.shade, tensor.columns())};
     style.masked = model::is_masked(model::item_called(name));
     if (!shows_numbers(tensor, options, style)) {
-        return write_map(buffer, result, name, tensor, style);
+        return write_map(buffer, layer, name, tensor, style);
     }
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     for (Index head = 0; head < heads; ++head) {
         const Legend legend{.shading = head == 0 ? style.shading : Shading::none, .scale = style.scale};
-        if (heads == 1 && (tensor.shape.size() < 3 || result.heads.empty())) {
+        if (heads == 1 && (tensor.shape.size() < 3 || layer.heads.empty())) {
             write_title(buffer, {name, to_string(shape)}, options.width, legend);
         } else {
             buffer.append(head == 0 ? "" : "\n");
-            write_title(buffer, {name + ',', result.name_of_head(head, name), to_string(shape)}, options.width, legend);
+            write_title(buffer, {name + ',', layer.name_of_head(head, name), to_string(shape)}, options.width, legend);
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }
@@ -222,7 +227,7 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
 
 /// All heads together; one alone is no dimension. The text begins on a line of its own, so that it can be copied and compared.
 template <typename Scalar>
-void write_torch(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+void write_torch(Buffer& buffer, const Layer& layer, const std::string& name, const Tensor<Scalar>& tensor,
                  const TableOptions& options)
 {
     const std::optional<Item> item = model::item_called(name);
@@ -230,8 +235,8 @@ void write_torch(Buffer& buffer, const Result& result, const std::string& name, 
     const bool one_head = by_head && tensor.shape.front() == 1;
     const Shape shape(tensor.shape.begin() + (one_head ? 1 : 0), tensor.shape.end());
     std::vector<std::string> title{name, to_string(shape)};
-    for (Index head = 0; by_head && !result.heads.empty() && head < tensor.shape.front(); ++head) {
-        title.back() = result.name_of_head(head, name);
+    for (Index head = 0; by_head && !layer.heads.empty() && head < tensor.shape.front(); ++head) {
+        title.back() = layer.name_of_head(head, name);
         title[title.size() - 2] += ',';
         title.push_back(to_string(shape));
     }
@@ -240,24 +245,65 @@ void write_torch(Buffer& buffer, const Result& result, const std::string& name, 
     buffer.append("\n");
 }
 
-void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
+void write_array(Buffer& buffer, const Result& result, const Layer& layer, const model::Array& array,
+                 const TableOptions& options)
 {
     std::visit(
         [&](const auto& tensor) {
             if (options.notation == NotationRule::torch) {
-                write_torch(buffer, result, array.name, tensor, options);
+                write_torch(buffer, layer, array.name, tensor, options);
             } else if (axes_of(array.name).column == Axis::none) {
-                write_per_query(buffer, result, array.name, tensor, options);
+                write_per_query(buffer, result, layer, array.name, tensor, options);
             } else {
-                write_matrices(buffer, result, array.name, tensor, options);
+                write_matrices(buffer, result, layer, array.name, tensor, options);
             }
         },
         array.tensor);
 }
 
+// ---- whole results ----------------------------------------------------------------------------------------------------
+
+/// "behind ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
+void write_guesses(Buffer& buffer, const Result& result, const TableOptions& options)
+{
+    const bool causal = result.front().config.attention.causal;
+    for (const model::Guesses& place : result.guesses) {
+        const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
+        std::vector<std::string> parts{fmt::format("likeliest {}", causal ? "behind" : "in place of"),
+                                       fmt::format("{} (position {}):", visible(token), place.position)};
+        for (const model::Guess& word : place.words) {
+            parts.push_back('"' + visible(word.token) + '"');
+            parts.push_back(math::fixed(word.probability, options.digits) + (&word == &place.words.back() ? "" : ","));
+        }
+        write_title(buffer, parts, options.width);
+    }
+}
+
+/// Parts of a report, an empty line between each two.
+class Parts {
+public:
+    Parts(Buffer& buffer, bool first) : buffer_(buffer), first_(first) {}
+
+    void next()
+    {
+        buffer_.append(first_ ? "" : "\n");
+        first_ = false;
+    }
+
+private:
+    Buffer& buffer_;
+    bool first_;
+};
+
+/// Whether it is a table that each layer has.
+bool is_of_a_layer(Item item)
+{
+    return standing_of(item) == model::Standing::in_layer && item != Item::summary;
+}
+
 } // namespace
 
-void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer)
+void write_table(const Result& result, const TableOptions& options, Buffer& buffer)
 {
     if (options.introduced) {
         write_title(buffer, words_in(introduction(result, options.width), options), options.width);
@@ -267,18 +313,31 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
     for (const Line& line : lines) {
         write_line(buffer, line, name_width, options.width);
     }
-    bool first = lines.empty() && !options.introduced;
-    const auto write = [&](const model::Array& array) {
-        buffer.append(first ? "" : "\n");
-        first = false;
-        write_array(buffer, result, array, options);
-    };
-    for (const model::Array* array : shown_arrays(result)) {
-        write(*array);
-    }
-    if (result.show.contains(Item::summary) && result.summary) {
-        buffer.append(first ? "" : "\n");
+    Parts parts(buffer, lines.empty() && !options.introduced);
+    const bool summary = result.show.contains(Item::summary) && result.front().summary;
+    if (summary && result.model) { // of all layers
+        parts.next();
         write_summary(buffer, result, options);
+    }
+    const bool layer_by_layer = result.model && std::ranges::any_of(result.show, is_of_a_layer);
+    for (const Layer& layer : result.layers) {
+        if (layer_by_layer) {
+            parts.next();
+            buffer.append(fmt::format("layer {}\n\n", layer.number.value_or(0)));
+        }
+        Parts tables(buffer, true);
+        for (const model::Array* array : shown_arrays(result, layer)) {
+            layer_by_layer ? tables.next() : parts.next();
+            write_array(buffer, result, layer, *array, options);
+        }
+    }
+    if (summary && !result.model) {
+        parts.next();
+        write_summary(buffer, result, options);
+    }
+    if (!result.guesses.empty()) {
+        parts.next();
+        write_guesses(buffer, result, options);
     }
 }
 

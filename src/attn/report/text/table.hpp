@@ -1,7 +1,7 @@
 // Result → text tables for people.
 #pragma once
 
-#include "attn/model/trained/layered_result.hpp"
+#include "attn/model/run/result.hpp"
 #include "attn/report/buffer.hpp"
 #include "attn/report/text/notation.hpp"
 #include "attn/report/text/shading.hpp"
@@ -19,24 +19,13 @@ struct TableOptions {
     NotationRule notation = NotationRule::fixed;
     bool ids_in_words = false; ///< one line of words with their ids in place of tokens and vocabulary
     bool introduced = false;   ///< by a line that says what this is
-    bool layer_pairs = false;  ///< the strongest pairs of each layer below its summary
+    bool layer_pairs = false;  ///< of a whole trained model: the strongest pairs of each layer below the summary
 };
 
 /// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1. On a terminal
 /// with colours weights whose numbers do not fit are drawn without them (half_blocks.hpp).
-/// The buffer is not flushed: for many results in a row.
+/// Of a whole trained model the words come first, then the summary, and layer by layer what is shown of it, under a line with
+/// its number.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);
-
-/// The tokens; then layer by layer what is shown of it, under a line with its number. A summary is one table of all heads,
-/// "3.1" for head 1 of layer 3.
-void write_table(const model::LayeredResult& result, const TableOptions& options, Buffer& buffer);
-
-template <typename AnyResult>
-void write_table(const AnyResult& result, const TableOptions& options, const Sink& sink)
-{
-    Buffer buffer(sink);
-    write_table(result, options, buffer);
-    buffer.flush();
-}
 
 } // namespace attn::report

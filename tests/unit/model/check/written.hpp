@@ -9,6 +9,9 @@
 inline attn::model::SavedResult written(const attn::model::Result& result)
 {
     std::string json;
-    attn::report::write_json(result, {}, [&](std::string_view bytes) { json += bytes; });
+    const attn::report::Sink sink = [&](std::string_view bytes) { json += bytes; };
+    attn::report::Buffer buffer(sink);
+    attn::report::write_json(result, {}, buffer);
+    buffer.flush();
     return attn::io::parse_saved_result(json);
 }

@@ -43,10 +43,21 @@ PlottedWeights plotted(const StoredTensor& tensor)
     return {.weights = tensor.view(), .batch = {}, .tokens = {}, .key_tokens = {}};
 }
 
-/// The one layer.
-Result result_of(const PlottedWeights& weights, std::string_view what)
+Result with_heads(Result result, const std::vector<Index>& heads)
 {
-    return results_of(weights, what).front();
+    keep_heads(result, heads, attn::model::options_alone());
+    return result;
+}
+
+Result with_rows(Result result, const std::vector<std::string>& query)
+{
+    keep_rows(result, query);
+    return result;
+}
+
+std::optional<std::string> doubt_about(const Result& result)
+{
+    return attn::model::doubt_about(result, result.front());
 }
 
 const std::vector<double> halves{0.5, 0.5, 0.25, 0.75};
@@ -165,30 +176,30 @@ TEST(Plotted, RefusesWhatHasNoRowsAndWhatIsNoNumber)
     EXPECT_EQ(error_of([&] { (void)result_of(plotted(tensor), "w"); }), "w at (0, 0, 1): got -inf; allowed: finite numbers");
 }
 
-TEST(Plotted, HasAResultPerLayerWhateverTheOrderOfItsDimensions)
+TEST(Plotted, HasALayerPerLayerWhateverTheOrderOfItsDimensions)
 {
     const StoredTensor tensor =
         stored(ElementType::float32, {2, 1, 3, 2, 2}, {1, 0, 0.5,  0.5,  1, 0, 0.25,  0.75,  1, 0, 0.125,  0.875,
                                                        0, 1, 0.25, 0.75, 0, 1, 0.375, 0.625, 0, 1, 0.0625, 0.9375});
-    const std::vector<Result> layers = results_of(plotted(tensor), "w");
+    const std::vector<Layer> layers = result_of(plotted(tensor), "w").layers;
     ASSERT_EQ(layers.size(), 2U);
-    EXPECT_EQ(layers[1].layer, 1);
+    EXPECT_EQ(layers[1].number, 1);
     EXPECT_EQ(layers[1].name_of_head(2), "head 2");
-    const auto weights_of = [](const Result& layer) { return std::get<Tensor<float>>(*layer.find("weights")).values; };
+    const auto weights_of = [](const Layer& layer) { return std::get<Tensor<float>>(*layer.find("weights")).values; };
     EXPECT_EQ(weights_of(layers[1]), (std::vector<float>{0, 1, 0.25F, 0.75F, 0, 1, 0.375F, 0.625F, 0, 1, 0.0625F, 0.9375F}));
 
     attn::TensorView turned = tensor.view(); // heads, queries, keys, layers, batch
     turned.shape = {3, 2, 2, 2, 1};
     turned.strides = {4, 2, 1, 12, 12};
     PlottedWeights permuted{.weights = turned, .axes = "htslb", .batch = {}, .tokens = {}, .key_tokens = {}};
-    EXPECT_EQ(weights_of(results_of(permuted, "w")[0]), weights_of(layers[0]));
+    EXPECT_EQ(weights_of(result_of(permuted, "w").front()), weights_of(layers[0]));
     permuted.layer = 1;
-    ASSERT_EQ(results_of(permuted, "w").size(), 1U);
-    EXPECT_EQ(weights_of(results_of(permuted, "w")[0]), weights_of(layers[1]));
+    ASSERT_EQ(result_of(permuted, "w").layers.size(), 1U);
+    EXPECT_EQ(weights_of(result_of(permuted, "w").front()), weights_of(layers[1]));
     permuted.layer = 2;
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)results_of(permuted, "w"); }), "--layer: got 2; allowed: 0 to 1");
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)result_of(permuted, "w"); }), "--layer: got 2; allowed: 0 to 1");
     permuted.axes = "lhts";
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)results_of(permuted, "w"); }),
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)result_of(permuted, "w"); }),
               "--axes: got 'lhts'; allowed: 5 letters, one per dimension of w, (3, 2, 2, 2, 1)");
 }
 
@@ -236,17 +247,16 @@ TEST(Plotted, KeepsOneHead)
 {
     const StoredTensor tensor = stored(ElementType::float32, {2, 2, 1}, {1, 1, 1, 0.5});
     const Result all = result_of(plotted(tensor), "w");
-    const attn::model::Origin origin = attn::model::options_alone();
-    const Result one = with_heads(all, {1}, origin);
+    const Result one = with_heads(all, {1});
     EXPECT_EQ(attn::shape_of(*one.find("weights")), (Shape{1, 2, 1}));
     EXPECT_EQ(std::get<Tensor<float>>(*one.find("weights")).values, (std::vector<float>{1, 0.5}));
-    EXPECT_EQ(one.heads, std::vector<Index>{1});
+    EXPECT_EQ(one.front().heads, std::vector<Index>{1});
     EXPECT_NE(doubt_about(one).value_or("").find("row 1 of head 1 sums to 0.5"), std::string::npos);
-    EXPECT_FALSE(doubt_about(with_heads(all, {0}, origin)));
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_heads(all, {2}, origin); }), "--head: got 2; allowed: 0 to 1");
+    EXPECT_FALSE(doubt_about(with_heads(all, {0})));
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_heads(all, {2}); }), "--head: got 2; allowed: 0 to 1");
     const StoredTensor single = stored(ElementType::float32, {1, 1}, {1});
-    EXPECT_TRUE(with_heads(result_of(plotted(single), "w"), {0}, origin).heads.empty());
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_heads(result_of(plotted(single), "w"), {1}, origin); }),
+    EXPECT_TRUE(with_heads(result_of(plotted(single), "w"), {0}).front().heads.empty());
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_heads(result_of(plotted(single), "w"), {1}); }),
               "--head: got 1; allowed: 0, there is one head");
 }
 

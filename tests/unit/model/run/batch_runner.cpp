@@ -50,8 +50,8 @@ void expect_equal(const Result& got, const Result& expected)
     EXPECT_EQ(got.query_positions, expected.query_positions);
     EXPECT_EQ(got.warnings, expected.warnings);
     EXPECT_EQ(got.show, expected.show);
-    EXPECT_EQ(got.config.input, expected.config.input);
-    EXPECT_EQ(got.config.draws, expected.config.draws);
+    EXPECT_EQ(got.config().input, expected.config().input);
+    EXPECT_EQ(got.config().draws, expected.config().draws);
     const auto expect_equal_arrays = [](const std::vector<model::Array>& a, const std::vector<model::Array>& b) {
         ASSERT_EQ(a.size(), b.size());
         for (std::size_t i = 0; i < a.size(); ++i) {
@@ -65,7 +65,7 @@ void expect_equal(const Result& got, const Result& expected)
                 a[i].tensor);
         }
     };
-    expect_equal_arrays(got.arrays, expected.arrays);
+    expect_equal_arrays(got.front().arrays, expected.front().arrays);
     if (expected.show.contains(Item::parameters)) {
         expect_equal_arrays(got.parameters, expected.parameters);
     }

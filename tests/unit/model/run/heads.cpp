@@ -51,9 +51,9 @@ TEST(Heads, OneAloneIsThatOfAll)
     const model::Result whole = run_all(recipe);
     recipe.head = {2};
     const model::Result one = run_all(recipe);
-    EXPECT_EQ(one.heads, Indices{2});
-    EXPECT_EQ(one.key_heads, Indices{2});
-    EXPECT_EQ(one.name_of_head(0), "head 2");
+    EXPECT_EQ(one.front().heads, Indices{2});
+    EXPECT_EQ(one.front().key_heads, Indices{2});
+    EXPECT_EQ(one.front().name_of_head(0), "head 2");
     EXPECT_EQ(floats(one, "weights").shape, (Shape{1, 6, 6}));
     for (const char* name : {"queries", "keys", "values", "scores", "scaled_scores", "weights", "head_context"}) {
         EXPECT_EQ(floats(one, name).matrix(), floats(whole, name).matrix(2)) << name;
@@ -69,10 +69,10 @@ TEST(Heads, KeysAndValuesAreThoseThatTheyRead)
     const model::Result whole = run_all(recipe);
     recipe.head = {5, 2, 3, 5};
     const model::Result some = run_all(recipe);
-    EXPECT_EQ(some.heads, (Indices{2, 3, 5}));
-    EXPECT_EQ(some.key_heads, (Indices{1, 2}));
-    EXPECT_EQ(some.head_at(1, "keys"), 2);
-    EXPECT_EQ(some.head_at(1, "W_q"), 1); // parameters are whole
+    EXPECT_EQ(some.front().heads, (Indices{2, 3, 5}));
+    EXPECT_EQ(some.front().key_heads, (Indices{1, 2}));
+    EXPECT_EQ(some.front().head_at(1, "keys"), 2);
+    EXPECT_EQ(some.front().head_at(1, "W_q"), 1); // parameters are whole
     EXPECT_EQ(floats(some, "keys").matrix(1), floats(whole, "keys").matrix(2));
     EXPECT_EQ(floats(some, "weights").matrix(2), floats(whole, "weights").matrix(5));
 }
@@ -93,7 +93,7 @@ TEST(Heads, TheMeanIsWhatMultiheadAttentionReturns)
         const model::Result result = model::run(recipe);
         const Tensor<float>& mean = floats(result, "weights");
         ASSERT_EQ(mean.shape, (Shape{1, 5, 5}));
-        EXPECT_EQ(result.name_of_head(0), "mean of heads");
+        EXPECT_EQ(result.front().name_of_head(0), "mean of heads");
         for (std::size_t i = 0; i < expected.size(); ++i) {
             EXPECT_NEAR(mean.values[i], expected[i], 4e-7 * static_cast<double>(expected[i])) << i;
         }

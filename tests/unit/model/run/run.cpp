@@ -35,7 +35,7 @@ TEST(RunEntries, GiveAResultForEachEntryOrForTheOneThatIsChosen)
     std::get<model::SentenceInput>(recipe.input).batch = {"a b", "c", "b"};
     const std::vector<Result> all = model::run_entries(recipe);
     ASSERT_EQ(all.size(), 3U);
-    EXPECT_EQ(all[1].config.entry, 1);
+    EXPECT_EQ(all[1].config().entry, 1);
     EXPECT_EQ(all[0].tokens, (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(floats(all[0], "W_q").values, floats(all[2], "W_q").values);
     EXPECT_THROW((void)model::run(recipe), attn::Error);
@@ -170,7 +170,7 @@ TEST(Run, VerifiesAgainstFloat64)
     model::Overrides overrides;
     overrides.set(model::field::verify, true);
     const Result result = run_all(sentence(life, overrides));
-    ASSERT_EQ(result.verify.size(), result.arrays.size());
+    ASSERT_EQ(result.verify.size(), result.front().arrays.size());
     EXPECT_EQ(result.verify[0].array, "embeddings");
     EXPECT_EQ(result.verify[0].absolute, 0);
     for (const model::Difference& difference : result.verify) {

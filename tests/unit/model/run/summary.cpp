@@ -24,8 +24,14 @@ Result result_of(const Tensor<float>& weights, std::vector<float> entropy)
     for (std::size_t i = 0; i < words; ++i) {
         result.tokens.emplace_back(1, static_cast<char>('a' + i));
     }
-    result.arrays = {{"weights", weights}, {"entropy", Tensor<float>({weights.shape[0], weights.rows()}, std::move(entropy))}};
+    result.front().arrays = {{"weights", weights},
+                             {"entropy", Tensor<float>({weights.shape[0], weights.rows()}, std::move(entropy))}};
     return result;
+}
+
+Summary summary_of(const Result& result, Index top)
+{
+    return summarize(result, result.front(), top);
 }
 
 std::vector<std::pair<Index, Index>> places(const HeadSummary& head)
@@ -45,7 +51,7 @@ TEST(Summary, OfThreeWords)
                                                               0.75F, 0.25F, 0,    //
                                                               0.125F, 0.375F, 0.5F}),
                                     {1, 0.5F, 0.75F});
-    const Summary summary = summarize(result, 3);
+    const Summary summary = summary_of(result, 3);
     EXPECT_DOUBLE_EQ(summary.largest_entropy, std::log(3.0));
     ASSERT_EQ(summary.heads.size(), 1U);
     const HeadSummary& head = summary.heads[0];
@@ -60,7 +66,7 @@ TEST(Summary, OfThreeWords)
 
 TEST(Summary, HasNoNeighboursWhereThereIsOneWord)
 {
-    const HeadSummary head = summarize(result_of(Tensor<float>({1, 1, 1}, {1}), {0}), 9).heads[0];
+    const HeadSummary head = summary_of(result_of(Tensor<float>({1, 1, 1}, {1}), {0}), 9).heads[0];
     EXPECT_EQ(head.itself, 1);
     EXPECT_EQ(head.first, 1);
     EXPECT_FALSE(head.previous);
@@ -72,7 +78,7 @@ TEST(Summary, CountsTheChosenRowsOnly)
 {
     Result result = result_of(Tensor<float>({1, 2, 3}, {0.5F, 0.25F, 0.25F, 0.125F, 0.375F, 0.5F}), {1, 2});
     result.query_positions = {0, 2};
-    const HeadSummary head = summarize(result, 2).heads[0];
+    const HeadSummary head = summary_of(result, 2).heads[0];
     EXPECT_EQ(head.entropy, 1.5);
     EXPECT_EQ(head.itself, 0.5);
     EXPECT_EQ(head.previous, 0.375); // of row 2
@@ -84,7 +90,7 @@ TEST(Summary, OfCrossAttentionKnowsTheFirstKeyAlone)
 {
     Result result = result_of(Tensor<float>({1, 2, 3}, {0.5F, 0.25F, 0.25F, 0, 0.5F, 0.5F}), {1, 1});
     result.cross = true;
-    const HeadSummary head = summarize(result, 1).heads[0];
+    const HeadSummary head = summary_of(result, 1).heads[0];
     EXPECT_FALSE(head.itself);
     EXPECT_FALSE(head.previous);
     EXPECT_FALSE(head.next);
@@ -96,7 +102,7 @@ TEST(Summary, CountsTheKeyBehindTheWordsAsNobodysNeighbour)
     Result result = result_of(Tensor<float>({1, 2, 3}, {0.25F, 0.25F, 0.5F, 0, 0.25F, 0.75F}), {1, 1});
     result.tokens = {"a", "b"};
     result.key_labels = {"a", "b", "(bias)"};
-    const Summary summary = summarize(result, 1);
+    const Summary summary = summary_of(result, 1);
     EXPECT_DOUBLE_EQ(summary.largest_entropy, std::log(3.0));
     EXPECT_EQ(summary.heads[0].itself, 0.25);
     EXPECT_EQ(summary.heads[0].next, 0.25);
@@ -110,10 +116,10 @@ TEST(Summary, OfRepeatedWords)
                                                         0.25F, 0.625F, 0.125F, 0, //
                                                         0, 0.125F, 0.125F, 0.75F}),
                               {0, 0, 0, 0});
-    EXPECT_FALSE(summarize(result, 1).heads[0].same);
+    EXPECT_FALSE(summary_of(result, 1).heads[0].same);
     result.tokens = {"a", "b", "a", "a"};
     result.token_ids = {5, 6, 7, 8, 9, 9}; // of six pieces
-    const HeadSummary head = summarize(result, 1).heads[0];
+    const HeadSummary head = summary_of(result, 1).heads[0];
     EXPECT_EQ(head.same, (0 + 0.25 + 0.125) / 3); // of each a the weights of the other two
     EXPECT_EQ(head.induction,
               (0.625 + 0.125) / 2); // of the second a that of b; of the third that of b, for itself does not count
@@ -121,7 +127,7 @@ TEST(Summary, OfRepeatedWords)
 
 TEST(Summary, KnowsWhatEqualWeightsWouldHave)
 {
-    const auto equal = [](Tensor<float> weights) { return summarize(result_of(weights, {0, 0, 0}), 1).equal; };
+    const auto equal = [](Tensor<float> weights) { return summary_of(result_of(weights, {0, 0, 0}), 1).equal; };
     const HeadSummary all = equal(Tensor<float>({1, 3, 3}, {1, 0, 0, 1, 0, 0, 0.5F, 0.25F, 0.25F}));
     EXPECT_DOUBLE_EQ(all.first, (1 + 0.5 + 1.0 / 3) / 3); // no weight lies beyond its row's own word
     const HeadSummary open = equal(Tensor<float>({1, 3, 3}, {0.5F, 0.5F, 0, 1, 0, 0, 0.5F, 0.25F, 0.25F}));
@@ -132,10 +138,10 @@ TEST(Summary, KnowsWhatEqualWeightsWouldHave)
 TEST(Summary, HasNoPairsOfNothing)
 {
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    const HeadSummary empty = summarize(result_of(Tensor<float>({1, 2, 2}, {0, 0, 1, 0}), {0, 0}), 4).heads[0];
+    const HeadSummary empty = summary_of(result_of(Tensor<float>({1, 2, 2}, {0, 0, 1, 0}), {0, 0}), 4).heads[0];
     EXPECT_EQ(places(empty), (Places{{1, 0}}));
     EXPECT_EQ(empty.itself, 0);
-    const HeadSummary strange = summarize(result_of(Tensor<float>({1, 2, 2}, {nan, nan, 0.5F, 0.5F}), {nan, 1}), 4).heads[0];
+    const HeadSummary strange = summary_of(result_of(Tensor<float>({1, 2, 2}, {nan, nan, 0.5F, 0.5F}), {nan, 1}), 4).heads[0];
     EXPECT_EQ(places(strange), (Places{{1, 0}, {1, 1}}));
     EXPECT_TRUE(std::isnan(strange.first));
     EXPECT_TRUE(std::isnan(strange.entropy));
@@ -163,7 +169,7 @@ TEST(Summary, FindsThePairsThatSortingFinds)
             expected.emplace_back(pair.query, pair.key);
         }
         const Result result = result_of(weights, std::vector<float>(static_cast<std::size_t>(T)));
-        EXPECT_EQ(places(summarize(result, top).heads[0]), expected) << seed;
+        EXPECT_EQ(places(summary_of(result, top).heads[0]), expected) << seed;
     }
 }
 
@@ -171,21 +177,21 @@ TEST(Summary, IsMadeByARunThatIsAskedForIt)
 {
     Recipe recipe = default_recipe();
     recipe.input = SentenceInput{.sentence = "Life is short", .cross = {}};
-    EXPECT_FALSE(run(recipe).summary);
+    EXPECT_FALSE(run(recipe).front().summary);
     const Result named = run(recipe, {.show = {Item::summary}, .observer = {}});
-    ASSERT_TRUE(named.summary);
+    ASSERT_TRUE(named.front().summary);
     EXPECT_EQ(named.show, Show{Item::summary});
-    EXPECT_EQ(named.summary->heads.at(0).pairs.size(), 3U);
+    EXPECT_EQ(named.front().summary->heads.at(0).pairs.size(), 3U);
     const Result beside = run(recipe, {.show = {}, .top = 5, .observer = {}});
-    ASSERT_TRUE(beside.summary);
+    ASSERT_TRUE(beside.front().summary);
     EXPECT_TRUE(beside.show.contains(Item::context));
-    EXPECT_EQ(beside.summary->heads.at(0).pairs.size(), 5U);
+    EXPECT_EQ(beside.front().summary->heads.at(0).pairs.size(), 5U);
     EXPECT_EQ(beside.find("weights") != nullptr && beside.find("entropy") != nullptr, true);
 }
 
 TEST(Summary, NeedsWeightsAndEntropy)
 {
-    EXPECT_THROW((void)summarize(Result{}, 1), attn::Error);
+    EXPECT_THROW((void)summary_of(Result{}, 1), attn::Error);
 }
 
 } // namespace

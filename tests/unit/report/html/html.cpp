@@ -15,7 +15,6 @@ using attn::Index;
 using attn::Tensor;
 using attn::model::Result;
 using attn::report::PageParts;
-using sample::text_of;
 
 constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{script}}|{{declared}}|{{asked}}|{{result}}",
                           .style = "p {}",
@@ -25,12 +24,12 @@ constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{s
 
 std::string html_of(const Result& result, const PageParts& page = parts, const attn::report::PageOptions& options = {})
 {
-    return text_of([&](const attn::report::Sink& sink) { write_html(result, page, options, sink); });
+    return sample::buffered([&](auto& out) { write_html(result, page, options, out); });
 }
 
 std::string json_of(const Result& result)
 {
-    return text_of([&](const attn::report::Sink& sink) { attn::report::write_json(result, std::nullopt, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_json(result, {}, out); });
 }
 
 TEST(Html, PutsEveryPartInItsPlace)
@@ -67,9 +66,11 @@ TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
 std::string refusal(attn::Shape shape)
 {
     Result result = sample::two_words();
-    result.arrays = {{"weights", Tensor<float>(std::move(shape))}};
+    result.front().arrays = {{"weights", Tensor<float>(std::move(shape))}};
     bool written = false;
-    const auto write = [&] { write_html(result, parts, {}, [&](std::string_view) { written = true; }); };
+    const attn::report::Sink sink = [&](std::string_view) { written = true; };
+    attn::report::Buffer out(sink, 1);
+    const auto write = [&] { write_html(result, parts, {}, out); };
     const std::string message = error_of(attn::ErrorKind::too_large, write);
     EXPECT_FALSE(written);
     return message;
@@ -93,7 +94,7 @@ TEST(Html, NeedsWeightsAndAFrameItKnows)
     Result result = sample::two_words();
     EXPECT_THROW((void)html_of(result, {.frame = "{{colour}}"}), Error);
     EXPECT_THROW((void)html_of(result, {.frame = "{{result"}), Error);
-    result.arrays.clear();
+    result.front().arrays.clear();
     EXPECT_THROW((void)html_of(result), Error);
 }
 

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string json_of(const Result& result, std::optional<attn::Index> index = {})
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_json(result, index, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_json(result, {.index = index}, out); });
 }
 
 std::vector<std::string> keys_of(const Json& object)
@@ -52,9 +52,9 @@ TEST(Json, StartsWithTheIndexOfALine)
 Result full_result()
 {
     Result result;
-    result.config = attn::model::default_recipe();
-    result.config.query = {"1"};
-    result.config.verify = true;
+    result.config() = attn::model::default_recipe();
+    result.config().query = {"1"};
+    result.config().verify = true;
     result.tokens = {"a", "b"};
     result.key_tokens = {"c"};
     result.cross = true;
@@ -62,15 +62,15 @@ Result full_result()
     result.token_ids = {0, 1};
     result.key_token_ids = {2};
     result.query_positions = {1};
-    result.heads = {2};
+    result.front().heads = {2};
     result.parameters = {{"embedding", Tensor<float>({3, 1})}, {"W_q", Tensor<float>({1, 1, 1})}};
     for (const attn::model::ItemInfo& info : attn::model::items) {
         const bool of_run = info.shown_by != attn::model::ShownBy::attend && info.needs != attn::model::Needs::model;
         if (info.kind == attn::model::ItemKind::numbers && of_run) {
-            result.arrays.push_back({std::string(info.name), Tensor<float>({1, 1, 1})});
+            result.front().arrays.push_back({std::string(info.name), Tensor<float>({1, 1, 1})});
         }
     }
-    result.summary = attn::model::Summary{};
+    result.front().summary = attn::model::Summary{};
     result.verify = {{"weights", 1e-8, 2e-7}};
     result.warnings = {"a \"dot\" product"};
     for (const attn::model::ItemInfo& info : attn::model::items) {
@@ -102,8 +102,8 @@ TEST(Json, HasItsKeysInOrder)
 TEST(Json, CallsTheMeanOfHeadsSo)
 {
     Result result = full_result();
-    result.heads = {attn::model::mean_of_heads};
-    result.config.head = result.heads;
+    result.front().heads = {attn::model::mean_of_heads};
+    result.config().head = result.front().heads;
     const Json json = Json::parse(json_of(result));
     EXPECT_EQ(json["heads"], "mean");
     EXPECT_EQ(json["config"]["head"], "mean");
@@ -116,9 +116,9 @@ TEST(Json, ShowsOnlyWhatIsAskedFor)
             continue;
         }
         Result result = full_result();
-        result.config.verify = false;
+        result.config().verify = false;
         result.query_positions.clear();
-        result.heads.clear();
+        result.front().heads.clear();
         result.show = {info.item};
         EXPECT_EQ(keys_of(Json::parse(json_of(result))),
                   (std::vector<std::string>{"schema", "config", std::string(info.name), "warnings"}));
@@ -132,7 +132,7 @@ TEST(Json, LeavesOutWhatDoesNotExist)
     result.vocabulary.reset();
     result.token_ids.clear();
     result.key_token_ids.clear();
-    result.arrays.clear();
+    result.front().arrays.clear();
     const Json json = Json::parse(json_of(result));
     for (const char* key : {"key_tokens", "vocabulary", "token_ids", "key_token_ids", "weights"}) {
         EXPECT_FALSE(json.contains(key)) << key;
@@ -143,8 +143,8 @@ TEST(Json, WritesWhatIsNotFiniteAsStringsAndMaskedAsNull)
 {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Result result = sample::two_words();
-    result.arrays = {{"scores", Tensor<double>({4}, {infinity, -infinity, std::nan(""), -std::nan("")})},
-                     {"masked_scores", Tensor<double>({2}, {infinity, -infinity})}};
+    result.front().arrays = {{"scores", Tensor<double>({4}, {infinity, -infinity, std::nan(""), -std::nan("")})},
+                             {"masked_scores", Tensor<double>({2}, {infinity, -infinity})}};
     result.show = {Item::scores, Item::masked_scores};
     const std::string json = json_of(result);
     EXPECT_NE(json.find(R"("scores":["inf","-inf","nan","nan"],"masked_scores":["inf",null],)"), std::string::npos) << json;
@@ -166,7 +166,7 @@ TEST(Json, WritesTheNumbersOfEveryShapeSoThatTheyReadBack)
             }
             return sample::random_tensor<double>(shape, random);
         };
-        result.arrays = {{"weights", tensor_of()}};
+        result.front().arrays = {{"weights", tensor_of()}};
         const Json nested = Json::parse(json_of(result))["weights"];
         std::vector<Json> flat{nested};
         for (const attn::Index length : shape) {
@@ -192,61 +192,54 @@ TEST(Json, WritesTheNumbersOfEveryShapeSoThatTheyReadBack)
                     }
                 }
             },
-            result.arrays[0].tensor);
+            result.front().arrays[0].tensor);
     }
 }
 
 TEST(Json, HandsOverLargePieces)
 {
     Result result = sample::two_words();
-    result.arrays = {{"weights", Tensor<float>({1, 300, 300})}};
+    result.front().arrays = {{"weights", Tensor<float>({1, 300, 300})}};
     std::size_t pieces = 0;
     std::size_t total = 0;
-    attn::report::write_json(result, {}, [&](std::string_view bytes) {
+    const attn::report::Sink sink = [&](std::string_view bytes) {
         ++pieces;
         total += bytes.size();
         EXPECT_LE(bytes.size(), 66U * 1024);
-    });
+    };
+    attn::report::Buffer buffer(sink);
+    attn::report::write_json(result, {}, buffer);
+    buffer.flush();
     EXPECT_GT(total, 300U * 300 * 4);
     EXPECT_EQ(pieces, total / (64 * 1024) + 1);
 }
 
 /// What `write` appends to its buffer.
-template <typename Write>
-std::string text_through_buffer(const Write& write)
-{
-    return sample::text_of([&](const attn::report::Sink& sink) {
-        attn::report::Buffer buffer(sink);
-        write(buffer);
-        buffer.flush();
-    });
-}
-
 TEST(Json, WithAConfigMadeInAdvanceIsTheSameText)
 {
     attn::model::Result result = sample::two_words();
-    result.config.title = R"(a "sentence":"" in a title)";
-    result.config.attention.causal = true;
+    result.config().title = R"(a "sentence":"" in a title)";
+    result.config().attention.causal = true;
     for (const std::string sentence : {"to be", "", R"(say "no"\)", "a\tb \u2028"}) {
-        std::get<attn::model::SentenceInput>(result.config.input) = {.sentence = sentence, .cross = "an \"other\" one"};
-        attn::model::Recipe other = result.config;
+        std::get<attn::model::SentenceInput>(result.config().input) = {.sentence = sentence, .cross = "an \"other\" one"};
+        attn::model::Recipe other = result.config();
         std::get<attn::model::SentenceInput>(other.input).sentence = "another";
         const attn::report::ConfigText made = attn::report::config_text(other);
-        EXPECT_EQ(text_through_buffer([&](auto& buffer) { attn::report::write_json(result, 7, made, buffer); }),
-                  sample::text_of([&](const auto& sink) { attn::report::write_json(result, 7, sink); }));
+        EXPECT_EQ(sample::buffered([&](auto& out) { attn::report::write_json(result, {.index = 7, .config = &made}, out); }),
+                  sample::buffered([&](auto& out) { attn::report::write_json(result, {.index = 7}, out); }));
     }
 }
 
 TEST(JsonError, NamesTheLine)
 {
-    const std::string text = text_through_buffer(
+    const std::string text = sample::buffered(
         [](attn::report::Buffer& buffer) { attn::report::write_json_error(3, 65, "line 4: got '\"'", buffer); });
     EXPECT_EQ(text, "{\"index\":3,\"error\":{\"code\":65,\"message\":\"line 4: got '\\\"'\"}}\n");
 }
 
 std::string json_string(std::string_view text)
 {
-    return text_through_buffer([&](attn::report::Buffer& buffer) { attn::report::JsonWriter(buffer).string(text); });
+    return sample::buffered([&](attn::report::Buffer& buffer) { attn::report::JsonWriter(buffer).string(text); });
 }
 
 TEST(JsonString, EscapesWhatJsonRequiresAndWhatSteersTerminals)

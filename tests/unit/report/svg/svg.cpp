@@ -21,9 +21,14 @@ using attn::model::Result;
 using attn::report::Plot;
 using attn::report::SvgOptions;
 
+attn::report::Picture picture_of(const Result& result)
+{
+    return attn::report::picture_of(result, result.front(), {});
+}
+
 std::string svg_of(const Result& result, const SvgOptions& options = {})
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_svg({&result, 1}, {}, options, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_svg(result, {}, options, out); });
 }
 
 Index count(const std::string& text, const std::string& part)
@@ -39,7 +44,7 @@ Index count(const std::string& text, const std::string& part)
 Result numbered(Item item, Tensor<float> tensor)
 {
     Result result;
-    result.config = attn::model::default_recipe();
+    result.config() = attn::model::default_recipe();
     for (Index i = 0; i < tensor.shape[1]; ++i) {
         result.tokens.push_back(std::to_string(i));
     }
@@ -47,7 +52,7 @@ Result numbered(Item item, Tensor<float> tensor)
         result.key_tokens.push_back(std::to_string(j));
     }
     result.cross = true;
-    result.arrays = {{std::string(name_of(item)), std::move(tensor)}};
+    result.front().arrays = {{std::string(name_of(item)), std::move(tensor)}};
     result.show = {item};
     return result;
 }
@@ -62,12 +67,12 @@ Result even(Index heads, Index rows, Index columns)
 
 std::string svg_error(const Result& result, const SvgOptions& options, attn::ErrorKind kind)
 {
-    std::string written;
-    const auto write = [&] {
-        attn::report::write_svg({&result, 1}, {}, options, [&](std::string_view bytes) { written += bytes; });
-    };
+    bool written = false;
+    const attn::report::Sink sink = [&](std::string_view) { written = true; };
+    attn::report::Buffer out(sink, 1);
+    const auto write = [&] { write_svg(result, {}, options, out); };
     const std::string message = error_of(kind, write);
-    EXPECT_EQ(written, "");
+    EXPECT_FALSE(written);
     return message;
 }
 
@@ -116,14 +121,14 @@ TEST(Svg, LeavesMaskedPlacesEmpty)
     EXPECT_EQ(count(scores, "inf</text>"), 0);
 
     Result causal = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
-    causal.config.attention.causal = true;
+    causal.config().attention.causal = true;
     const std::string svg = svg_of(causal);
     EXPECT_EQ(count(svg, "fill=\"url(#blank)\"><title>0 → 1: 0.0"), 1);
     EXPECT_EQ(count(svg, ">masked</text>"), 1);
     EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>1 → 0: 0.0"), 1); // seen, but too small
     EXPECT_EQ(count(svg, ">0.00</text>"), 1);
     Result many = numbered(Item::weights, Tensor<float>({1, 65, 65})); // one path a colour
-    many.config.attention.causal = true;
+    many.config().attention.causal = true;
     EXPECT_EQ(count(svg_of(many), " 1h65"), 1); // the last row is seen whole
     EXPECT_EQ(count(svg_of(many), " 1h64"), 1);
 }
@@ -141,14 +146,14 @@ TEST(Svg, ColoursWeightsOfZeroThatNoMaskMade)
 TEST(Svg, LeavesZerosEmptyThatAMaskItDoesNotHoldMayHaveMade)
 {
     Result result = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
-    result.config.attention.mask = attn::model::FileTensor{.file = "mask.npy", .name = {}, .sha256 = {}};
+    result.config().attention.mask = attn::model::FileTensor{.file = "mask.npy", .name = {}, .sha256 = {}};
     EXPECT_EQ(count(svg_of(result), "fill=\"url(#blank)\"><title>"), 2);
     EXPECT_EQ(count(svg_of(result), ">exactly 0</text>"), 1);
     EXPECT_EQ(count(svg_of(result), ">masked</text>"), 0);
-    result.config.attention.causal = true;
+    result.config().attention.causal = true;
     EXPECT_EQ(count(svg_of(result), ">masked or exactly 0</text>"), 1);
     constexpr float masked = -std::numeric_limits<float>::infinity();
-    result.arrays.push_back({"masked_scores", Tensor<float>({1, 2, 2}, {1, masked, -200, 1})});
+    result.front().arrays.push_back({"masked_scores", Tensor<float>({1, 2, 2}, {1, masked, -200, 1})});
     EXPECT_EQ(count(svg_of(result), ">masked</text>"), 1);
     EXPECT_EQ(count(svg_of(result), "fill=\"url(#blank)\"><title>"), 1);
 }
@@ -156,14 +161,14 @@ TEST(Svg, LeavesZerosEmptyThatAMaskItDoesNotHoldMayHaveMade)
 TEST(Svg, NamesWhatAHeadDoesWhereThereIsRoom)
 {
     Result result = even(2, 8, 8);
-    auto& weights = std::get<Tensor<float>>(result.arrays.front().tensor);
+    auto& weights = std::get<Tensor<float>>(result.front().arrays.front().tensor);
     for (Index i = 0; i < 8; ++i) {
         weights.matrix(1).row(i).setZero();
         weights.matrix(1)(i, 0) = 1;
     }
-    const std::vector<attn::model::Summary> summaries{summarize(result, 1)};
+    const std::vector<attn::model::Summary> summaries{summarize(result, result.front(), 1)};
     const auto drawn = [&](const Result& drawn) {
-        return sample::text_of([&](const auto& sink) { attn::report::write_svg({&drawn, 1}, summaries, {}, sink); });
+        return sample::buffered([&](auto& out) { attn::report::write_svg(drawn, summaries, {}, out); });
     };
     EXPECT_EQ(count(drawn(result), ">first word 1.00</text>"), 1);
     EXPECT_EQ(count(svg_of(result), "first word"), 0);
@@ -200,7 +205,7 @@ TEST(Svg, SaysOfBlankPlacesWhatTheyAre)
     const std::string scores = svg_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {1, nan})));
     EXPECT_EQ(count(scores, ">not finite</text>"), 1);
     Result overflowed = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, nan, nan}));
-    overflowed.config.attention.causal = true;
+    overflowed.config().attention.causal = true;
     EXPECT_EQ(count(svg_of(overflowed), ">masked or not finite</text>"), 1);
     EXPECT_EQ(count(svg_of(overflowed), ">nan</text>"), 2);
 }
@@ -211,7 +216,7 @@ TEST(Svg, ManyCellsBecomeOnePathAColour)
     const std::string svg = svg_of(result);
     EXPECT_EQ(count(svg, "<path stroke=\""), 1);
     EXPECT_EQ(count(svg, "h512"), 512);
-    auto& values = std::get<Tensor<float>>(result.arrays.front().tensor).values;
+    auto& values = std::get<Tensor<float>>(result.front().arrays.front().tensor).values;
     std::mt19937 random(1);
     std::ranges::generate(values, [&] { return static_cast<float>(random() % 1000) / 1000; });
     const std::string noise = svg_of(result);
@@ -301,7 +306,7 @@ TEST(Svg, RefusesWhatWouldBeTooLargeBeforeWritingAnything)
 {
     Result result = even(1, 2000, 2000);
     EXPECT_LT(svg_of(result).size(), 1000000U); // one colour
-    auto& values = std::get<Tensor<float>>(result.arrays.front().tensor).values;
+    auto& values = std::get<Tensor<float>>(result.front().arrays.front().tensor).values;
     std::mt19937 random(1);
     std::ranges::generate(values, [&] { return static_cast<float>(random() % 1000) / 1000; });
     EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::too_large),
@@ -314,7 +319,7 @@ TEST(Svg, RefusesWhatWouldBeTooLargeBeforeWritingAnything)
         count(svg_of(result, {.plot = Plot::arcs, .most = {}, .title = {}}), "only the 4000 strongest lines are drawn</text>"),
         1);
     result.show = {Item::scores};
-    result.arrays.front().name = "scores";
+    result.front().arrays.front().name = "scores";
     EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::too_large),
               "picture: got 2000 × 2000 cells; allowed: what fits into 30 MB; choose a few rows with --query");
     EXPECT_LT(svg_of(even(1, 3, 2000)).size(), 2000000U);
@@ -350,24 +355,23 @@ TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
         Tensor<float> weights({1, 1, 1 + others});
         std::ranges::fill(weights.values, largest == 0 ? 0 : (1 - largest) / others);
         weights.values.front() = largest;
-        return attn::report::picture_of(numbered(Item::weights, std::move(weights)), {}).scale.high;
+        return picture_of(numbered(Item::weights, std::move(weights))).scale.high;
     };
     EXPECT_EQ(high_of(0.6F), 1);
     EXPECT_EQ(high_of(0.5F), 0.5);
     EXPECT_EQ(high_of(0.21F), 0.25);
     EXPECT_EQ(high_of(0.011F), 0.02);
     EXPECT_EQ(high_of(0), 1);
-    const auto rounded =
-        attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1.01F, 0.005F, 0.4F, 0.6F})), {});
+    const auto rounded = picture_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1.01F, 0.005F, 0.4F, 0.6F})));
     EXPECT_EQ(std::pair(rounded.scale.low, rounded.scale.high), std::pair(0.0, 1.0));
     EXPECT_EQ(rounded.array, "weights");
-    const auto scores = attn::report::picture_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {-3, 7})), {});
+    const auto scores = picture_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {-3, 7})));
     EXPECT_EQ(scores.scale.low, -3);
     EXPECT_EQ(scores.scale.high, 7);
-    const auto negative = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {-1, 0.5F})), {});
+    const auto negative = picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {-1, 0.5F})));
     EXPECT_EQ(negative.scale.low, -1);
     EXPECT_EQ(negative.scale.high, 0.5);
-    const auto unfinished = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.5F})), {});
+    const auto unfinished = picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.5F})));
     EXPECT_EQ(unfinished.scale.low, 0.25); // sums to 0.75
     EXPECT_EQ(unfinished.scale.high, 0.5);
 }
@@ -376,8 +380,8 @@ TEST(Picture, HasARangeForAnyNumbers)
 {
     const auto range_of = [](double a, double b) {
         Result result = numbered(Item::scores, Tensor<float>({1, 1, 2}));
-        result.arrays.front().tensor = Tensor<double>({1, 1, 2}, {a, b});
-        const auto picture = attn::report::picture_of(result, {});
+        result.front().arrays.front().tensor = Tensor<double>({1, 1, 2}, {a, b});
+        const auto picture = picture_of(result);
         EXPECT_LE(svg_of(result).size(), 10000U);
         EXPECT_LE(picture.scale.share(picture.scale.low), 0.0);
         EXPECT_GE(picture.scale.share(picture.scale.high), 1.0);

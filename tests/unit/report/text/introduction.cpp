@@ -30,7 +30,7 @@ std::string of(const Recipe& recipe, std::optional<attn::Index> width = {})
 std::string of_files(const Recipe& recipe)
 {
     attn::model::Result result;
-    result.config = recipe;
+    result.config() = recipe;
     result.tokens = {"to", "be"};
     return introduction(result, {});
 }

@@ -27,7 +27,7 @@ constexpr std::array every_shading{Shading::none, Shading::blocks, Shading::colo
 std::string shaded_table(const Result& result, Shading shading, std::optional<Index> width = {})
 {
     const attn::report::TableOptions options{.digits = 2, .width = width, .shading = shading, .all_digits = true};
-    return sample::text_of([&](const auto& sink) { attn::report::write_table(result, options, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_table(result, options, out); });
 }
 
 /// Weights 0, 0.25 and 0.75 in one row, 0.5 and 0.5 in the other.
@@ -36,7 +36,7 @@ Result three_keys()
     Result result = sample::two_words();
     result.cross = true;
     result.key_tokens = {"a", "b", "c"};
-    result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0.25F, 0.75F, 0.5F, 0.5F, 0})}};
+    result.front().arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0.25F, 0.75F, 0.5F, 0.5F, 0})}};
     result.show = {Item::weights};
     return result;
 }
@@ -128,7 +128,7 @@ TEST(Shading, IsOfWeightsAlone)
 TEST(Shading, HasOneLegendForAllHeads)
 {
     Result result = sample::two_words();
-    result.arrays = {{"weights", Tensor<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1})}};
+    result.front().arrays = {{"weights", Tensor<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1})}};
     result.show = {Item::weights};
     const std::string table = shaded_table(result, Shading::blocks);
     EXPECT_EQ(table.find("largest"), table.rfind("largest"));
@@ -138,7 +138,7 @@ TEST(Shading, HasOneLegendForAllHeads)
 TEST(Shading, MarksTheColumnsLeftOutWhereTheLargestIsAmongThem)
 {
     Result result = three_keys();
-    result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0.25F, 0.75F, 0.5F, 0.25F, 0})}};
+    result.front().arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0.25F, 0.75F, 0.5F, 0.25F, 0})}};
     EXPECT_EQ(shaded_table(result, Shading::colours_16, 18), "weights (2, 3)\n"
                                                              "0 \x1b[40m \x1b[46m \x1b[43m \x1b[m 1  ▸ largest\n"
                                                              "       a  …   sum\n"
@@ -150,7 +150,7 @@ TEST(Shading, LeavesRowsWithoutAWeightAloneAndWhatIsNoNumber)
 {
     Result result = three_keys();
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0, 0, nan, nan, nan})}};
+    result.front().arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0, 0, nan, nan, nan})}};
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
         EXPECT_EQ(without(legend_of({.shading = shading}, {}), shaded_table(result, shading)),
                   shaded_table(result, Shading::none));
@@ -181,7 +181,7 @@ Result random_weights(std::mt19937& random)
         result.tokens.emplace_back(words.at(random() % words.size()));
     }
     const Index T = std::ssize(result.tokens);
-    result.arrays = {{"weights", sample::random_tensor<float>({1, T, T}, random)}};
+    result.front().arrays = {{"weights", sample::random_tensor<float>({1, T, T}, random)}};
     result.show = {Item::weights};
     return result;
 }
@@ -202,8 +202,8 @@ TEST(Shading, WithoutNumbersKeepsToTheTerminal)
         std::mt19937 random(seed);
         const Result result = random_weights(random);
         const auto width = static_cast<Index>(7 + random() % 60);
-        const std::string text = sample::text_of([&](const auto& sink) {
-            attn::report::write_table(result, {.digits = 4, .width = width, .shading = Shading::colours_16}, sink);
+        const std::string text = sample::buffered([&](auto& out) {
+            attn::report::write_table(result, {.digits = 4, .width = width, .shading = Shading::colours_16}, out);
         });
         expect_whole_lines(text);
         std::istringstream lines(without_escapes(text));

@@ -23,7 +23,7 @@ Result two_heads()
     Result result = sample::two_words();
     result.tokens = {"to", "be", "to"};
     result.show = {Item::summary};
-    result.summary =
+    result.front().summary =
         Summary{attn::Dtype::float32,
                 1.0986122886681098,
                 {HeadSummary{0.25, 0.5, 1, 0.75, 0, {{1, 0, 0.75}, {2, 1, 0.1F}}}, HeadSummary{0.5, 0, 0.125, 0.00001, 1, {}}}};
@@ -32,7 +32,7 @@ Result two_heads()
 
 std::string summary_table(const Result& result, std::optional<Index> width = {})
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_table(result, {.digits = 4, .width = width}, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_table(result, {.digits = 4, .width = width}, out); });
 }
 
 TEST(Summary, ReadsLikeThis)
@@ -51,7 +51,7 @@ TEST(Summary, OfOneHeadAndOneWord)
 {
     Result result = two_heads();
     result.tokens = {"\x1b[31m"};
-    result.summary = Summary{attn::Dtype::float64, 0, {HeadSummary{0, 1, 1, {}, {}, {{0, 0, 1}}}}};
+    result.front().summary = Summary{attn::Dtype::float64, 0, {HeadSummary{0, 1, 1, {}, {}, {{0, 0, 1}}}}};
     EXPECT_EQ(summary_table(result), "summary (means of 1 row; entropy in nats, at most 0.0000)\n"
                                      "entropy  itself  first word\n"
                                      " 0.0000  1.0000      1.0000\n"
@@ -86,7 +86,7 @@ TEST(Summary, BreaksLinesBetweenPairs)
 TEST(Summary, StandsBehindTheArrays)
 {
     Result result = two_heads();
-    result.arrays = {{"weights", Tensor<float>({1, 1, 1}, {1})}};
+    result.front().arrays = {{"weights", Tensor<float>({1, 1, 1}, {1})}};
     EXPECT_TRUE(summary_table(result).starts_with("summary")); // weights that nobody asked for are not shown
     result.show.insert(Item::weights);
     EXPECT_NE(summary_table(result).find("\n\nsummary ("), std::string::npos);
@@ -94,7 +94,7 @@ TEST(Summary, StandsBehindTheArrays)
 
 TEST(Summary, InJson)
 {
-    const std::string json = sample::text_of([&](const auto& sink) { attn::report::write_json(two_heads(), {}, sink); });
+    const std::string json = sample::buffered([&](auto& out) { attn::report::write_json(two_heads(), {}, out); });
     EXPECT_NE(
         json.find(R"("summary":{"largest_entropy":1.0986122886681098,"heads":[)"
                   R"({"entropy":0.25,"itself":0.5,"first":1.0,"previous":0.75,"next":0.0,"pairs":[)"

@@ -21,7 +21,7 @@ using attn::model::Result;
 
 std::string table_of(const Result& result, const attn::report::TableOptions& options = {})
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_table(result, options, sink); });
+    return sample::buffered([&](auto& out) { attn::report::write_table(result, options, out); });
 }
 
 std::vector<std::string> lines_of(const std::string& text)
@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& text)
 Result showing(Item item, attn::AnyTensor tensor)
 {
     Result result = sample::two_words();
-    result.arrays = {{std::string(attn::model::name_of(item)), std::move(tensor)}};
+    result.front().arrays = {{std::string(attn::model::name_of(item)), std::move(tensor)}};
     result.show = {item};
     return result;
 }
@@ -175,7 +175,7 @@ TEST(Table, IsWhatPyTorchPrintsWhenTold)
                                        "        [[ 3.00,  4.00]]], dtype=torch.float64)\n");
     result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.75F})); // one head is no dimension
     EXPECT_EQ(table_of(result, torch), "weights (1, 2)\ntensor([[0.25, 0.75]])\n");
-    result.heads = {3};
+    result.front().heads = {3};
     EXPECT_EQ(table_of(result, torch), "weights, head 3 (1, 2)\ntensor([[0.25, 0.75]])\n");
     result = showing(Item::context, Tensor<float>({1, 2}, {1, 2})); // nor is one word
     EXPECT_EQ(table_of(result, torch), "context (1, 2)\ntensor([[1., 2.]])\n");
@@ -310,7 +310,7 @@ TEST(Table, SaysWordsAndIdsInOneLine)
     EXPECT_TRUE(
         table_of(result, {.ids_in_words = true}).starts_with("ids      to 1, be 0\nkey ids  7, or 2\n\nweights (2, 2)\n"));
     result = sample::two_words();
-    result.config.input = attn::model::PositionsInput{2, {"to", "be"}};
+    result.config().input = attn::model::PositionsInput{2, {"to", "be"}};
     result.token_ids.clear();
     result.show = {Item::tokens, Item::weights};
     EXPECT_TRUE(table_of(result, options)
@@ -334,10 +334,10 @@ Result large_result(std::mt19937& random)
     result.vocabulary = result.tokens;
     result.token_ids.assign(result.tokens.size(), 12345);
     result.parameters = {{"W_q", sample::random_tensor<float>({H, 3, 4}, random)}};
-    result.arrays = {{"queries", sample::random_tensor<float>({H, T, 5}, random)},
-                     {"masked_scores", sample::random_tensor<float>({H, T, T}, random)},
-                     {"weights", sample::random_tensor<float>({H, T, T}, random)},
-                     {"entropy", sample::random_tensor<float>({H, T}, random)}};
+    result.front().arrays = {{"queries", sample::random_tensor<float>({H, T, 5}, random)},
+                             {"masked_scores", sample::random_tensor<float>({H, T, T}, random)},
+                             {"weights", sample::random_tensor<float>({H, T, T}, random)},
+                             {"entropy", sample::random_tensor<float>({H, T}, random)}};
     result.show = {Item::tokens,  Item::vocabulary,    Item::token_ids, Item::parameters,
                    Item::queries, Item::masked_scores, Item::weights,   Item::entropy};
     return result;
