@@ -238,7 +238,7 @@ void require_index(const JsonObject& object)
 SavedResult result_of(const JsonValue& value)
 {
     const auto may_state = [](const model::ItemInfo& info) {
-        return info.shown_by != model::ShownBy::attend && info.needs != model::Needs::model;
+        return info.shown_by != model::ShownBy::attend && !is_of_models(info);
     };
     const JsonObject object(value, keys_with(key::of_result, may_state));
     (void)object.at(key::schema).one_of({name_of(Document::result)});

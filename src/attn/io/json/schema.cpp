@@ -316,7 +316,7 @@ OrderedJson result_schema()
     };
     for (const ItemInfo& item : model::items) {
         const std::string name(item.name);
-        const bool of_model = item.needs == model::Needs::model;
+        const bool of_model = is_of_models(item);
         if (item.shown_by == model::ShownBy::attend) {
             continue;
         }

@@ -158,37 +158,13 @@ void require_memory(Index required, Index limit)
     }
 }
 
-bool meets(const AttendHas& has, Needs needs)
-{
-    switch (needs) {
-    case Needs::nothing: return true;
-    case Needs::softcap: return has.softcap;
-    case Needs::mask: return has.masked;
-    case Needs::cache: return has.cache;
-    case Needs::sentence:
-    case Needs::ids:
-    case Needs::cross:
-    case Needs::query:
-    case Needs::head:
-    case Needs::dropout:
-    case Needs::model:
-    case Needs::output_projection: return false; // of words and of a layer
-    }
-    return false;
-}
-
 } // namespace
 
 Show attend_items(const AttendHas& has)
 {
-    Show show;
-    for (const ItemInfo& info : items) {
-        const bool exists = meets(has, info.needs) && !(has.packed && is_drawn(info.item));
-        if (exists && is_shown_by(info, ShownBy::attend)) {
-            show.insert(info.item);
-        }
-    }
-    return show;
+    return existing_items({.command = ShownBy::attend,
+                           .needs = {{Needs::softcap, has.softcap}, {Needs::mask, has.masked}, {Needs::cache, has.cache}},
+                           .packed = has.packed});
 }
 
 ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)

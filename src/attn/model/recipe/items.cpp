@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace attn::model {
 namespace {
 
@@ -20,7 +23,8 @@ static_assert([] {
 std::string_view in_words(Needs needs)
 {
     switch (needs) {
-    case Needs::nothing: break;
+    case Needs::nothing:
+    case Needs::parameters: break;
     case Needs::sentence: return "a sentence as input";
     case Needs::ids: return "a sentence or --ids";
     case Needs::cross: return "--cross";
@@ -31,12 +35,37 @@ std::string_view in_words(Needs needs)
     case Needs::dropout: return option::dropout;
     case Needs::output_projection: return "--output-projection";
     case Needs::cache: return "--past-key and --past-value";
-    case Needs::model: return option::model;
+    case Needs::model:
+    case Needs::tokenizer: return option::model;
     }
     return "nothing";
 }
 
+/// Whether joining pieces to words leaves it.
+bool is_of_words(Item item)
+{
+    constexpr std::array of_words{Item::tokens, Item::token_types, Item::offsets, Item::weights};
+    return std::ranges::find(of_words, item) != of_words.end();
+}
+
 } // namespace
+
+Show existing_items(const Provided& provided)
+{
+    const auto is_met = [&](Needs needs) {
+        return needs == Needs::nothing || std::ranges::find(provided.needs, std::pair(needs, true)) != provided.needs.end();
+    };
+    Show show;
+    for (const ItemInfo& info : items) {
+        const bool taken_away = (provided.mean && is_lost_in_mean(info)) || (provided.joined && !is_of_words(info.item)) ||
+                                (provided.packed && is_drawn(info.item));
+        const bool named_alone = info.kind == ItemKind::summary || info.item == Item::logits;
+        if (is_shown_by(info, provided.command) && is_met(info.needs) && !taken_away && !named_alone) {
+            show.insert(info.item);
+        }
+    }
+    return show;
+}
 
 core::StageSelection stages_of(const Show& show)
 {

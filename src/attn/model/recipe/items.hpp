@@ -11,6 +11,8 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace attn::model {
 
@@ -90,7 +92,9 @@ enum class Needs : std::uint8_t {
     dropout,
     output_projection,
     cache,
-    model ///< a whole trained one
+    parameters, ///< of its own, as drawn or from files
+    model,      ///< a whole trained one
+    tokenizer   ///< of such a model
 };
 
 /// Whose --show names an item.
@@ -128,11 +132,11 @@ inline constexpr std::array items{
     ItemInfo{Item::vocabulary, "vocabulary", ItemKind::vocabulary, Needs::sentence, ShownBy::run},
     ItemInfo{Item::token_ids, "token_ids", ItemKind::integers, Needs::ids, ShownBy::run},
     ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::cross, ShownBy::run},
-    ItemInfo{Item::token_types, "token_types", ItemKind::integers, Needs::model, ShownBy::run},
-    ItemInfo{Item::offsets, "offsets", ItemKind::integers, Needs::model, ShownBy::run},
+    ItemInfo{Item::token_types, "token_types", ItemKind::integers, Needs::tokenizer, ShownBy::run},
+    ItemInfo{Item::offsets, "offsets", ItemKind::integers, Needs::tokenizer, ShownBy::run},
     ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
     ItemInfo{Item::heads, "heads", ItemKind::integers, Needs::head, ShownBy::run},
-    ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::nothing, ShownBy::run},
+    ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::parameters, ShownBy::run},
     numbers(Item::embeddings, "embeddings", Needs::nothing, ShownBy::run, Heads::none, per_token, "(T, D)"),
     numbers(Item::key_embeddings, "key_embeddings", Needs::cross, ShownBy::run, Heads::none, per_key_token, "(S, D)"),
     numbers(Item::queries, "queries", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_k)"),
@@ -263,6 +267,18 @@ enum class Standing {
     return item == Item::query_positions || item == Item::heads;
 }
 
+/// Whether a plain run never has it.
+[[nodiscard]] constexpr bool is_of_models(const ItemInfo& info)
+{
+    return info.needs == Needs::model || info.needs == Needs::tokenizer;
+}
+
+/// Whether the mean of all heads leaves no such item.
+[[nodiscard]] constexpr bool is_lost_in_mean(const ItemInfo& info)
+{
+    return (info.heads != Heads::none && !has_mean(info.item)) || info.kind == ItemKind::summary;
+}
+
 /// Whether --show of `run` or `attend` names the item.
 [[nodiscard]] constexpr bool is_shown_by(const ItemInfo& info, ShownBy command)
 {
@@ -336,6 +352,17 @@ private:
 
 /// Those of the items that core computes.
 [[nodiscard]] core::StageSelection stages_of(const Show& show);
+
+/// What a run, a whole model or a call of attention has that items need, and what takes some of them away again.
+struct Provided {
+    ShownBy command;
+    std::vector<std::pair<Needs, bool>> needs; ///< those that are not among them are not met
+    bool mean = false;                         ///< of all heads
+    bool joined = false;                       ///< pieces to words, of which there are weights alone
+    bool packed = false;                       ///< sequences behind each other, which have no array of pairs
+};
+/// The items that exist: what `--show all` means, but for the summary, which says the same in other words, and for logits.
+[[nodiscard]] Show existing_items(const Provided& provided);
 
 /// Throws Error(usage) for the first item asked for that does not exist, naming what it requires.
 void require_items(const Show& asked, const Show& existing);

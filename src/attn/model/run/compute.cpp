@@ -56,13 +56,13 @@ std::vector<Array> named(std::vector<Parameter<Scalar>> parameters)
 template <typename Scalar>
 class Computation {
 public:
-    Computation(const RunContext& plan, const PreparedParameters<Scalar>& prepared) : plan_(plan), prepared_(prepared) {}
+    Computation(const ResolvedRun& run, const PreparedParameters<Scalar>& prepared) : run_(run), prepared_(prepared) {}
 
     ComputedArrays compute()
     {
-        const ModelDims& l = plan_.dims;
+        const ModelDims& l = run_.dims;
         tell(name_of(Item::embeddings), {l.T, l.D});
-        const Words& words = plan_.words;
+        const Words& words = run_.words;
         const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
         const bool other_keys = words.cross || prepared_.parameter(Target::key_embedding) != nullptr;
         const bool other_values = prepared_.parameter(Target::value_embedding) != nullptr;
@@ -82,16 +82,16 @@ public:
         }
         keep(Item::embeddings, queries_from.X);
         keep(Item::key_embeddings, other.X);
-        if (plan_.show.contains(Item::queries)) {
-            keep(Item::queries, taken(Q, 1, plan_.rows));
+        if (run_.kept.contains(Item::queries)) {
+            keep(Item::queries, taken(Q, 1, run_.rows));
         }
         keep(Item::keys, K);
         keep(Item::values, V);
 
-        if (plan_.show.contains_any_from(Item::scores)) {
+        if (run_.kept.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
-        keep_heads(computed_.arrays, plan_.heads);
+        keep_heads(computed_.arrays, run_.heads);
         return std::move(computed_);
     }
 
@@ -107,19 +107,19 @@ private:
     Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
     {
         const auto placed = [&](Tensor<Scalar> X) {
-            return plan_.recipe.attention.placed_by(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+            return run_.recipe.attention.placed_by(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
         };
         if (const auto* drawn = prepared_.parameter(from.by_position)) {
             return {ids, placed(drawn->tensor)};
         }
         const bool shown =
-            from.read_by == Target::W_q ? plan_.show.contains(Item::embeddings) : plan_.show.contains(Item::key_embeddings);
+            from.read_by == Target::W_q ? run_.kept.contains(Item::embeddings) : run_.kept.contains(Item::key_embeddings);
         if (is_projected(from.read_by) && !shown) {
             return {ids, {}};
         }
         const auto* own = prepared_.parameter(from.by_id);
-        if (own == nullptr && plan_.embedding != nullptr) {
-            return {ids, placed(rows_of<Scalar>(*plan_.embedding, ids))};
+        if (own == nullptr && run_.table) {
+            return {ids, placed(rows_of<Scalar>(run_.table->rows, ids))};
         }
         const Parameter<Scalar>& table = own == nullptr ? *prepared_.parameter(Target::embedding) : *own;
         return {ids, placed(rows_of<Scalar>(table.tensor, ids))};
@@ -135,8 +135,8 @@ private:
     /// Queries or keys (heads, T, d_k), by their positions, if asked for.
     Tensor<Scalar> apply_rope(Tensor<Scalar> X) const
     {
-        return plan_.recipe.attention.placed_by(PositionKind::rope)
-                   ? core::apply_rope(std::move(X), plan_.recipe.attention.positions->rope)
+        return run_.recipe.attention.placed_by(PositionKind::rope)
+                   ? core::apply_rope(std::move(X), run_.recipe.attention.positions->rope)
                    : X;
     }
 
@@ -175,21 +175,21 @@ private:
 
     void attend(Tensor<Scalar> Q, Tensor<Scalar> K, Tensor<Scalar> V)
     {
-        const Attention& options = plan_.recipe.attention;
-        const ModelDims& l = plan_.dims;
+        const Attention& options = run_.recipe.attention;
+        const ModelDims& l = run_.dims;
         // K·Qᵀ is Q·Kᵀ with the two projections in each other's place; the values stay.
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        const bool all = std::ssize(plan_.rows) == Q.rows();
-        const Tensor<Scalar> queries = all ? std::move(Q) : taken(Q, 1, plan_.rows);
+        const bool all = std::ssize(run_.rows) == Q.rows();
+        const Tensor<Scalar> queries = all ? std::move(Q) : taken(Q, 1, run_.rows);
         core::AttentionInputs inputs{core::as_batch(queries), core::as_batch(K), core::as_batch(V)};
-        inputs.query_positions = plan_.rows;
-        if (plan_.recipe.attention.placed_by(PositionKind::alibi)) {
+        inputs.query_positions = run_.rows;
+        if (run_.recipe.attention.placed_by(PositionKind::alibi)) {
             inputs.slopes = core::alibi_slopes(l.H);
         }
-        if (plan_.mask) {
-            inputs.mask = core::as_batch(broadcast_mask(*plan_.mask, {l.H, l.T, l.S}, ShortMask::repeats));
+        if (const std::optional<TensorView>& mask = run_.mask.view()) {
+            inputs.mask = core::as_batch(broadcast_mask(*mask, {l.H, l.T, l.S}, ShortMask::repeats));
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
         inputs.score_parameters = score_parameters();
@@ -200,7 +200,7 @@ private:
         }
         const Shape shape{l.H, queries.rows(), K.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = core::attention<Scalar>(inputs, options, stages_of(plan_.show), work("attention", shape));
+        core::Stages<Scalar> stages = core::attention<Scalar>(inputs, options, stages_of(run_.kept), work("attention", shape));
         computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(queries.values) && all_finite<Scalar>(K.values)) {
@@ -211,7 +211,7 @@ private:
             warn_of_overflow(Item::context);
         }
         Tensor<Scalar> output;
-        if (plan_.show.contains(Item::output)) {
+        if (run_.kept.contains(Item::output)) {
             output = project(Item::output, context, Target::W_o, 1);
             output.shape.erase(output.shape.begin());
         }
@@ -225,8 +225,8 @@ private:
     /// Of each query head; nothing where scores have no parameters.
     [[nodiscard]] std::vector<core::ScoreParameters> score_parameters() const
     {
-        const Index H = plan_.dims.H;
-        std::vector<core::ScoreParameters> parameters(plan_.dims.d_a == 0 ? 0 : static_cast<std::size_t>(H));
+        const Index H = run_.dims.H;
+        std::vector<core::ScoreParameters> parameters(run_.dims.d_a == 0 ? 0 : static_cast<std::size_t>(H));
         for (std::size_t h = 0; h < parameters.size(); ++h) {
             parameters[h] = score_parameters_of(prepared_, static_cast<Index>(h), H);
         }
@@ -239,11 +239,11 @@ private:
         random::TorchStream stream =
             dropout.seed ? random::TorchStream(*dropout.seed) : std::get<random::TorchStream>(*prepared_.stream);
         const Index own = element_count(weights);
-        const Index count = checked_product(own, batch_size(plan_.recipe).value_or(1), "memory for dropout");
+        const Index count = checked_product(own, batch_size(run_.recipe).value_or(1), "memory for dropout");
         std::vector<std::uint8_t> kept =
-            dropout.mkl ? stream.bernoulli_of_mkl(count, 1 - dropout.p, plan_.recipe.dtype == Dtype::float64)
+            dropout.mkl ? stream.bernoulli_of_mkl(count, 1 - dropout.p, run_.recipe.dtype == Dtype::float64)
                         : stream.bernoulli(count, 1 - dropout.p);
-        const auto first = kept.begin() + own * plan_.recipe.entry.value_or(0);
+        const auto first = kept.begin() + own * run_.recipe.entry.value_or(0);
         return count == own ? std::move(kept) : std::vector<std::uint8_t>(first, first + own);
     }
 
@@ -251,7 +251,7 @@ private:
     template <typename AnyReference> // copies or moves, but only what is wanted
     void keep(Item item, AnyReference&& tensor)
     {
-        if (plan_.show.contains(item)) {
+        if (run_.kept.contains(item)) {
             const auto place = computed_.arrays.begin() + kept_.count_before(item);
             computed_.arrays.insert(place, {std::string(name_of(item)), std::forward<AnyReference>(tensor)});
             kept_.insert(item);
@@ -269,29 +269,29 @@ private:
 
     void tell(std::string_view stage, const Shape& shape) const
     {
-        if (plan_.settings.observer) {
-            plan_.settings.observer({stage, shape, 0});
+        if (run_.settings.observer) {
+            run_.settings.observer({stage, shape, 0});
         }
     }
 
     /// A list costs nothing where nobody hears of it.
     void tell(std::string_view stage, std::initializer_list<Index> shape) const
     {
-        if (plan_.settings.observer) {
-            plan_.settings.observer({stage, shape, 0});
+        if (run_.settings.observer) {
+            run_.settings.observer({stage, shape, 0});
         }
     }
 
     [[nodiscard]] core::Work work(std::string_view stage, const Shape& shape) const
     {
-        core::Work work{.threads = plan_.settings.threads, .isa = plan_.settings.isa, .rounding = plan_.recipe.rounding};
-        if (plan_.settings.observer) {
-            work.progress = [this, stage, shape](double share) { plan_.settings.observer({stage, shape, share}); };
+        core::Work work{.threads = run_.settings.threads, .isa = run_.settings.isa, .rounding = run_.recipe.rounding};
+        if (run_.settings.observer) {
+            work.progress = [this, stage, shape](double share) { run_.settings.observer({stage, shape, share}); };
         }
         return work;
     }
 
-    const RunContext& plan_;
+    const ResolvedRun& run_;
     const PreparedParameters<Scalar>& prepared_;
     ComputedArrays computed_;
     Show kept_;
@@ -299,43 +299,35 @@ private:
 
 } // namespace
 
-Show what_to_compute(Show show)
-{
-    if (show.contains(Item::summary)) {
-        show.insert({Item::weights, Item::entropy});
-    }
-    return show;
-}
-
 template <typename Scalar>
-ComputedArrays compute(const RunContext& plan)
+ComputedArrays compute(const ResolvedRun& run)
 {
-    const std::vector<StoredParameter>& stored = plan.settings.parameters;
-    if (plan.settings.observer) {
-        plan.settings.observer({name_of(Item::parameters), {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
+    const std::vector<StoredParameter>& stored = run.settings.parameters;
+    if (run.settings.observer) {
+        run.settings.observer({name_of(Item::parameters), {static_cast<Index>(run.recipe.draws.size() + stored.size())}, 0});
     }
-    const ParameterInputs inputs{plan.dims, plan.words.cross, stored};
+    const ParameterInputs inputs{run.dims, run.words.cross, stored};
     ComputedArrays computed;
-    if (plan.preparations != nullptr) {
-        const PreparedParameters<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, inputs);
-        computed = Computation<Scalar>(plan, shared).compute();
-        if (!plan.show.contains(Item::parameters)) {
+    if (run.preparations != nullptr) {
+        const PreparedParameters<Scalar>& shared = run.preparations->of<Scalar>(run.recipe, inputs);
+        computed = Computation<Scalar>(run, shared).compute();
+        if (!run.kept.contains(Item::parameters)) {
             return computed;
         }
         computed.parameters = named(shared.parameters);
     } else {
-        Drawn<Scalar> drawn = draw_parameters<Scalar>(plan.recipe, inputs);
+        Drawn<Scalar> drawn = draw_parameters<Scalar>(run.recipe, inputs);
         PreparedParameters<Scalar> own{std::move(drawn.parameters), {}, std::move(drawn.stream)};
-        computed = Computation<Scalar>(plan, own).compute();
+        computed = Computation<Scalar>(run, own).compute();
         computed.parameters = named(std::move(own.parameters));
     }
-    if (plan.embedding != nullptr) { // the first of Target
-        computed.parameters.insert(computed.parameters.begin(), embedding_parameter<Scalar>(*plan.embedding));
+    if (run.table) { // the first of Target
+        computed.parameters.insert(computed.parameters.begin(), embedding_parameter<Scalar>(run.table->rows));
     }
     return computed;
 }
 
-template ComputedArrays compute<float>(const RunContext&);
-template ComputedArrays compute<double>(const RunContext&);
+template ComputedArrays compute<float>(const ResolvedRun&);
+template ComputedArrays compute<double>(const ResolvedRun&);
 
 } // namespace attn::model

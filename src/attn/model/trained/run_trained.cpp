@@ -26,28 +26,6 @@ constexpr std::size_t guesses_per_place = 5;
 
 // ---- what is asked for -----------------------------------------------------------------------------------------------
 
-bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& trained)
-{
-    const transformer::Architecture& architecture = trained.model.architecture();
-    const auto of_layers = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
-    constexpr std::array of_words{Item::tokens, Item::token_types, Item::offsets, Item::weights};
-    if (config.join == Join::words && std::ranges::find(of_words, info.item) == of_words.end() && !is_choice(info.item)) {
-        return false;
-    }
-    switch (info.item) {
-    case Item::token_types:
-    case Item::offsets: return trained.tokenizer.has_value();
-    case Item::capped_scores: return of_layers([](const auto& layer) { return layer.attention.softcap.has_value(); });
-    case Item::masked_scores:
-        return architecture.causal || architecture.relative_bias ||
-               of_layers([](const auto& layer) { return layer.attention.window.has_value(); });
-    case Item::logits: return architecture.head.has_value();
-    case Item::query_positions: return !config.query.empty();
-    case Item::heads: return !config.head.empty();
-    default: return standing_of(info.item) != Standing::nowhere;
-    }
-}
-
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
     const bool words = config.join == Join::words;
@@ -344,16 +322,19 @@ Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenize
 
 Show everything(const TrainedConfig& config, const Trained& trained)
 {
-    const bool mean = is_mean(config.head);
-    Show show;
-    for (const ItemInfo& info : items) {
-        const bool lost = mean && info.heads != Heads::none && !has_mean(info.item);
-        const bool left_out = info.item == Item::logits || info.kind == ItemKind::summary;
-        if (is_shown_by(info, ShownBy::run) && !lost && !left_out && gives(info, config, trained)) {
-            show.insert(info.item);
-        }
-    }
-    return show;
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const auto any_layer = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
+    return existing_items(
+        {.command = ShownBy::run,
+         .needs = {{Needs::ids, true},
+                   {Needs::softcap, any_layer([](const auto& layer) { return layer.attention.softcap.has_value(); })},
+                   {Needs::mask, architecture.causal || architecture.relative_bias ||
+                                     any_layer([](const auto& layer) { return layer.attention.window.has_value(); })},
+                   {Needs::output_projection, true},
+                   {Needs::model, true},
+                   {Needs::tokenizer, trained.tokenizer.has_value()}},
+         .mean = is_mean(config.head),
+         .joined = config.join == Join::words});
 }
 
 Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)

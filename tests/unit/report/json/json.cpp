@@ -65,7 +65,7 @@ Result full_result()
     result.front().heads = {2};
     result.parameters = {{"embedding", Tensor<float>({3, 1})}, {"W_q", Tensor<float>({1, 1, 1})}};
     for (const attn::model::ItemInfo& info : attn::model::items) {
-        const bool of_run = info.shown_by != attn::model::ShownBy::attend && info.needs != attn::model::Needs::model;
+        const bool of_run = info.shown_by != attn::model::ShownBy::attend && !is_of_models(info);
         if (info.kind == attn::model::ItemKind::numbers && of_run) {
             result.front().arrays.push_back({std::string(info.name), Tensor<float>({1, 1, 1})});
         }
@@ -112,7 +112,7 @@ TEST(Json, CallsTheMeanOfHeadsSo)
 TEST(Json, ShowsOnlyWhatIsAskedFor)
 {
     for (const attn::model::ItemInfo& info : attn::model::items) {
-        if (!is_shown_by(info, attn::model::ShownBy::run) || info.needs == attn::model::Needs::model) {
+        if (!is_shown_by(info, attn::model::ShownBy::run) || is_of_models(info)) {
             continue;
         }
         Result result = full_result();

@@ -1,0 +1,316 @@
+#include "attn/model/run/resolved_run.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/layer/batch.hpp"
+#include "attn/model/layer/float32_range.hpp"
+#include "attn/model/run/memory.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
+#include "attn/text/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+bool is_cross(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    return sentence != nullptr && sentence->cross.has_value();
+}
+
+// ---- what is shown ---------------------------------------------------------------------------------------------------------
+
+/// Throws Error(usage) for items by head beside the mean of them.
+void require_no_mean(const Show& asked, const Recipe& recipe, const Origin& origin)
+{
+    const auto lost = std::ranges::find_if(asked, [](Item item) { return is_lost_in_mean(info_of(item)); });
+    if (is_mean(recipe.head) && lost != Show::end()) {
+        throw Error(ErrorKind::usage, origin.name_of(field::head), field::head.allowed.instead,
+                    fmt::format("heads by number with --show {}; the mean is of weights alone", name_of(*lost)));
+    }
+}
+
+// ---- what goes together ------------------------------------------------------------------------------------------------
+
+void require_order(const Recipe& recipe, const ModelDims& dims)
+{
+    if (recipe.attention.order == ScoreOrder::key_query && (is_cross(recipe) || dims.H != dims.H_kv)) {
+        throw Error(ErrorKind::data, name_of(Item::scores), "KQ with cross-attention or grouped heads",
+                    "one sentence and as many key/value heads as heads");
+    }
+}
+
+/// What does not go together with the function of the scores, or with masks before the scale.
+void require_score(const Recipe& recipe, const Origin& origin)
+{
+    const Attention& attention = recipe.attention;
+    if (attention.order == ScoreOrder::key_query &&
+        (attention.score == core::Score::general || attention.score == core::Score::additive)) {
+        throw Error(origin.fault({&field::score}), origin.name_of(field::score), name_of(attention.score),
+                    "scaled_dot, dot or cosine with KQ scores");
+    }
+    if (attention.mask_at == core::MaskAt::scaled) {
+        return;
+    }
+    const std::string before = origin.name_of(field::mask_at) + " scores";
+    if (attention.softcap) { // it would turn what is hidden, -inf, into a number
+        throw Error(origin.fault({&field::mask_at, &field::softcap}),
+                    fmt::format("{} with {}: a cap comes after the scale and would show what is masked; allowed: one of them",
+                                origin.name_of(field::softcap), before));
+    }
+    if (attention.scale && *attention.scale <= 0) {
+        throw Error(origin.fault({&field::mask_at, &field::scale}), origin.name_of(field::scale),
+                    math::shortest(*attention.scale), "a number above 0 with " + before);
+    }
+}
+
+/// Without a seed of its own dropout goes on with the stream of the draws, which must then be PyTorch's.
+void require_stream(const Recipe& recipe, const Origin& origin)
+{
+    const std::optional<core::Dropout>& dropout = recipe.attention.dropout;
+    if (!dropout || dropout->seed) {
+        return;
+    }
+    const auto is_seed = [](const Step& step) { return std::holds_alternative<Seed>(step); };
+    const bool torch = recipe.generator == Generator::torch;
+    if (!torch || std::ranges::none_of(recipe.draws, is_seed)) {
+        const bool option = origin.from_option(field::dropout);
+        throw Error(origin.fault({&field::dropout, &field::generator}), origin.name_of(field::dropout),
+                    torch ? "no stream of random numbers to go on with, since nothing is seeded"
+                          : "the stream of NumPy, which has no dropout",
+                    "with a seed of its own, " +
+                        (option ? origin.option_of(field::dropout_seed) : std::string(field::dropout_seed.key)));
+    }
+}
+
+/// The config of the result names the mask's file, and the result needs what that file holds.
+void require_mask(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.attention.mask) {
+        return;
+    }
+    text::require_utf8(recipe.attention.mask->file, "the name of the mask's file");
+    text::require_utf8(recipe.attention.mask->name, "the name of the mask");
+    if (!settings.mask) {
+        throw Error(ErrorKind::internal, "mask", "nothing", "what " + in_quotes(recipe.attention.mask->file) + " holds");
+    }
+}
+
+void read_mask(const TensorView& mask, const Recipe& recipe, const RunSettings& settings)
+{
+    if (settings.read_numbers) {
+        settings.read_numbers();
+    }
+    require_finite(mask, "mask", true);
+    if (recipe.dtype == Dtype::float32) {
+        require_float32_range(mask, "mask");
+    }
+}
+
+void require_parameters(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.parameters) {
+        return;
+    }
+    text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
+    text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
+    if (settings.parameters.empty()) {
+        throw Error(ErrorKind::internal, name_of(Item::parameters), "nothing",
+                    "what " + in_quotes(recipe.parameters->file) + " holds");
+    }
+    const bool extra_key =
+        std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
+    if (extra_key && recipe.attention.placed_by(PositionKind::alibi)) {
+        throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
+                    fmt::format("none, sinusoidal or rope with bias_k of {}, whose key has no position",
+                                in_quotes(recipe.parameters->file)));
+    }
+}
+
+/// The table that the config's file gives, if it names one; with a warning where words had to share a vector.
+std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& words, const RunSettings& settings)
+{
+    if (!recipe.embeddings) {
+        return std::nullopt;
+    }
+    text::require_utf8(recipe.embeddings->file, "the name of the embeddings' file");
+    text::require_utf8(recipe.embeddings->name, "the name of the embeddings");
+    text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
+    text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.origin.name_of(field::unknown));
+    if (!settings.word_vectors) {
+        throw Error(ErrorKind::internal, name_of(Item::embeddings), "nothing",
+                    "what " + in_quotes(recipe.embeddings->file) + " holds");
+    }
+    return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
+}
+
+void require_settings(const Recipe& recipe, const RunSettings& settings)
+{
+    require_mask(recipe, settings);
+    require_score(recipe, settings.origin);
+    require_stream(recipe, settings.origin);
+    require_parameters(recipe, settings);
+}
+
+// ---- words, sizes, memory ----------------------------------------------------------------------------------------------
+
+/// Only the words change from run to run.
+ModelDims dims_of(const Recipe& recipe, const Words& words, const Origin& origin, BatchRunner::Shared* shared)
+{
+    if (shared == nullptr) {
+        return resolve(recipe, words, origin);
+    }
+    if (!shared->least) {
+        shared->least = least_dims(recipe, {words.T(), words.S()}, origin);
+    }
+    return with_words(*shared->least, words, origin);
+}
+
+/// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
+Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, BatchRunner::Shared* shared)
+{
+    if (shared != nullptr && shared->memory > 0 && l.V <= shared->largest.V && l.T <= shared->largest.T &&
+        l.S <= shared->largest.S && rows <= shared->largest_rows) {
+        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}, .from_files = false};
+    }
+    Memory memory = required_memory(recipe, l, rows, show);
+    if (shared != nullptr) {
+        shared->largest = l;
+        shared->largest_rows = rows;
+        shared->memory = memory.total;
+    }
+    return memory;
+}
+
+/// Those bytes; throws Error(too_large) when the run does not fit.
+Index bytes_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, Index limit, BatchRunner::Shared* shared)
+{
+    const Index bytes = memory_of(recipe, l, rows, show, shared).total;
+    if (bytes > limit) {
+        require_memory(required_memory(recipe, l, rows, show), limit);
+    }
+    return bytes;
+}
+
+/// Throws Error(too_large) for a long text of which the number of words alone tells that the run does not fit.
+void require_room_for_words(const Recipe& recipe, const RunSettings& settings, const Show& show)
+{
+    const std::optional<WordCounts> words = count_words_of_long_text(recipe, settings.origin);
+    if (words && words->T > 0 && words->S > 0) {
+        const Index rows = recipe.query.empty() ? words->T : 1;
+        ModelDims least = least_dims(recipe, *words, settings.origin);
+        least.V = std::max<Index>(least.V, 1);
+        require_memory(required_memory(recipe, least, rows, show), settings.memory_limit);
+    }
+}
+
+/// What libraries draw for a whole batch has one length for all its entries.
+void require_one_length(const Recipe& recipe, const Words& words)
+{
+    if (words.ragged && (recipe.attention.dropout || find_draw(recipe, Target::embeddings))) {
+        throw Error(ErrorKind::data, field::sentence.key, "a batch of sentences that have not all as many words",
+                    "sentences of one length with dropout, and with embeddings by position");
+    }
+}
+
+/// The draws of one entry; nothing where there is no batch.
+std::optional<Recipe> recipe_of_entry(const Recipe& config, const Origin& origin)
+{
+    const Index entry = entry_of(config, origin);
+    return batch_size(config) ? std::optional(with_draws_of(entry, config)) : std::nullopt;
+}
+
+/// Once settings and options are found to go together, and there is room for so many words.
+Words words_of(const Recipe& recipe, const Show& kept, const RunSettings& settings)
+{
+    require_settings(recipe, settings);
+    require_room_for_words(recipe, settings, kept);
+    Words words = read_words(recipe, settings.origin);
+    require_one_length(recipe, words);
+    if (settings.observer) {
+        settings.observer({name_of(Item::tokens), {words.T()}, 0});
+    }
+    return words;
+}
+
+KeptHeads kept_heads(const Recipe& recipe, const ModelDims& dims, const Origin& origin)
+{
+    require_order(recipe, dims);
+    const std::vector<Index> heads = heads_of(recipe.head, dims.H, origin);
+    return {heads, key_heads_of(heads, dims.H, dims.H_kv), recipe.rounding};
+}
+
+} // namespace
+
+Show what_to_show(const Recipe& recipe, const RunSettings& settings)
+{
+    Show show = settings.show;
+    Show existing = everything(recipe);
+    existing.insert(Item::summary);
+    if (show.empty()) {
+        for (const Item item : {Item::tokens, Item::vocabulary, Item::weights, Item::context, Item::output}) {
+            if (existing.contains(item)) {
+                show.insert(item);
+            }
+        }
+    }
+    if (settings.top) {
+        show.insert(Item::summary);
+    }
+    require_no_mean(show, recipe, settings.origin);
+    require_items(show, existing);
+    // With two sentences, the words of one are of little use without those of the other.
+    for (const auto& [item, partner] : {std::pair{Item::tokens, Item::key_tokens},
+                                        {Item::token_ids, Item::key_token_ids},
+                                        {Item::embeddings, Item::key_embeddings}}) {
+        if (show.contains(item) && existing.contains(partner)) {
+            show.insert(partner);
+        }
+    }
+    return show;
+}
+
+Show what_to_compute(Show show)
+{
+    if (show.contains(Item::summary)) {
+        show.insert({Item::weights, Item::entropy});
+    }
+    return show;
+}
+
+Show everything(const Recipe& recipe)
+{
+    const Attention& attention = recipe.attention;
+    return existing_items({.command = ShownBy::run,
+                           .needs = {{Needs::parameters, true},
+                                     {Needs::sentence, std::holds_alternative<SentenceInput>(recipe.input)},
+                                     {Needs::ids, !std::holds_alternative<PositionsInput>(recipe.input)},
+                                     {Needs::cross, is_cross(recipe)},
+                                     {Needs::softcap, attention.softcap.has_value()},
+                                     {Needs::mask, attention.causal || attention.window || attention.has_mask() ||
+                                                       attention.placed_by(PositionKind::alibi)},
+                                     {Needs::dropout, attention.dropout.has_value()},
+                                     {Needs::output_projection, has_output_projection(recipe)}},
+                           .mean = is_mean(recipe.head)});
+}
+
+ResolvedRun::ResolvedRun(const Recipe& config, const Show& show, const RunSettings& its_settings, BatchRunner::Shared* shared)
+    : settings(its_settings), preparations(shared == nullptr ? nullptr : &shared->preparations),
+      of_entry(recipe_of_entry(config, settings.origin)), recipe(of_entry ? *of_entry : config), kept(what_to_compute(show)),
+      words(words_of(recipe, kept, settings)), query_positions(model::query_positions(recipe, words, settings.origin)),
+      rows(query_positions.empty() ? indices(words.T()) : query_positions),
+      dims(dims_of(recipe, words, settings.origin, shared)), heads(kept_heads(recipe, dims, settings.origin)),
+      bytes(bytes_of(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),
+      mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
+           words.cross ? words.key_tokens : words.tokens, settings.origin)
+{
+    if (mask.given()) {
+        read_mask(*mask.given(), recipe, settings);
+    }
+    table = load_table(recipe, words, settings);
+}
+
+} // namespace attn::model
