@@ -89,12 +89,27 @@ def bomb(tmp_path_factory):
     layer = {f"attn.{name}": numpy.eye(4, dtype="float32") for name in ("W_q", "W_k", "W_v")}
     numpy.savez_compressed(path, zeros=numpy.zeros((1 << 14, 1 << 13), "float32"), **layer)
     numpy.save(path.with_name("q.npy"), numpy.ones((3, 4), "float32"))
+    numpy.savez(path.with_name("small.npz"), zeros=numpy.ones((3, 4), "float32"))
     path.with_name("words").write_text("a\nb\n")
     return path
 
 
 @limits_memory
+@pytest.mark.parametrize("a, b, lines", [
+    ("bomb.npz:zeros", "q.npy", "MISMATCH  zeros  the shapes differ: (16384, 8192), (3, 4)\n"),
+    ("small.npz", "bomb.npz", "MISMATCH  zeros     the shapes differ: (3, 4), (16384, 8192)\nMISMATCH  attn.W_q  only in B\n"),
+], ids=["one", "all"])
+def test_a_bomb_of_another_shape_is_not_inflated_to_be_compared(bomb, a, b, lines):
+    done, _, megabytes = measured("compare", a, b, cwd=bomb.parent)
+    assert (done.code, done.err) == (1, b"") and done.text.startswith(lines), done
+    assert megabytes < 100  # 515
+
+
+@limits_memory
 @pytest.mark.parametrize("command, message", [
+    (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--against", "bomb.npz:zeros"), "the shape (16384, 8192)"),
+    (("run", "a b c", "--against", "bomb.npz:zeros"), "the shape (16384, 8192)"),
+    (("run", "a b c", "--embeddings", "bomb.npz:zeros"), "16384 rows without a list of words"),
     (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--mask", "bomb.npz:zeros"), "the mask: got the shape (16384, 8192)"),
     (("attend", "-q", "q.npy", "-k", "bomb.npz:zeros", "-v", "q.npy"), "keys: got the shape (1, 1, 16384, 8192)"),
     (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--lengths", "bomb.npz:zeros"), "the lengths: got float32"),
@@ -102,7 +117,7 @@ def bomb(tmp_path_factory):
     (("run", "a b c", "--params", "bomb.npz", "--embeddings", "bomb.npz:zeros", "--layout", "run"), "vectors of 8192 numbers"),
     (("plot", "bomb.npz:zeros", "--tokens", "words"), "--tokens"),
     (("run", "a b c", "--params", "bomb.npz", "--layout", "run", "--show", "weights"), ""),
-], ids=["mask", "keys", "lengths", "mask of a run", "vectors", "weights", "beside a layer"])
+], ids=["against", "against a run", "table", "mask", "keys", "lengths", "mask of a run", "vectors", "weights", "beside a layer"])
 def test_a_bomb_is_refused_by_its_shape_before_it_is_inflated(bomb, command, message):
     done, _, megabytes = measured(*command, cwd=bomb.parent)
     if message:

@@ -45,8 +45,9 @@ TYPES = ["float16", "bfloat16", "float32", "float64"]
 
 # (what OLD wrote, what NEW wrote, both as expressions; why). A set with both is not compared further.
 ALLOWED: list[tuple[str, str, str]] = [
-    (rf"(?s)\A(?!.*{name}).*layers\.\d", name, "tensors of a whole trained model had of the lists of integers the first alone")
-    for name in ("token_types", "offsets", "query_positions")
+    *((rf"(?s)\A(?!.*{name}).*layers\.\d", name, "tensors of a whole trained model had of the lists of integers the first alone")
+      for name in ("token_types", "offsets", "query_positions")),
+    (r"\.npz'.*(CRC-32 is wrong|fewer bytes than the archive says|deflate data)", "", "a compressed array that compare holds against none is not inflated"),
 ]
 
 

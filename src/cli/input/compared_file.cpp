@@ -100,16 +100,18 @@ void ComparedFile::read_tensors(const std::string& wanted)
     if (!wanted.empty()) {
         (void)name_in(file_, wanted);
     }
-    tensors_ = io::read_tensors(file_.bytes(), file_.name(), wanted);
+    tensors_ = io::open_tensors(file_.bytes(), file_.name(), wanted);
+    const auto add = [this](const std::string& name, const TensorView& view) {
+        contents_.tensors.push_back({name, view, {}, [this, name] { tensors_.read_numbers(name); }});
+    };
     if (!wanted.empty()) {
-        contents_.tensors.push_back({wanted, tensors_.at(wanted, file_.name())});
-        return;
+        return add(wanted, tensors_.at(wanted, file_.name()));
     }
     if (!tensors_.unsupported.empty()) {
         (void)tensors_.at(tensors_.unsupported.front().name, file_.name()); // which says what type it is
     }
     for (const io::TensorFile::Entry& entry : tensors_.entries) {
-        contents_.tensors.push_back({entry.name, entry.view});
+        add(entry.name, entry.view);
     }
 }
 

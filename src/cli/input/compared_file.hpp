@@ -22,6 +22,11 @@ public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats, or longer
     /// than --max-input-bytes.
     explicit ComparedFile(const std::string& text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
+    ComparedFile(const ComparedFile&) = delete; ///< its contents read from it
+    ComparedFile& operator=(const ComparedFile&) = delete;
+    ComparedFile(ComparedFile&&) = delete;
+    ComparedFile& operator=(ComparedFile&&) = delete;
+    ~ComparedFile() = default;
 
     [[nodiscard]] const model::Contents& contents() const { return contents_; }
     [[nodiscard]] const std::string& name() const { return file_.name(); } ///< for messages

@@ -61,6 +61,16 @@ model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileE
             .prepare = [text] { text->make_index(); }};
 }
 
+/// What looks up numbers, with those of the file read before: whoever calls it has judged the shape.
+template <typename LookUp>
+auto once_read(TensorInputs& inputs, LookUp look_up)
+{
+    return [&inputs, look_up = std::move(look_up)](const auto&... wanted) {
+        inputs.read_numbers();
+        return look_up(wanted...);
+    };
+}
+
 /// `path` and `words_path` are where its files were found.
 model::WordVectors vectors_of_tensor(const std::string& path, const std::string& words_path,
                                      const model::FileEmbeddings& embeddings, TensorInputs& inputs)
@@ -71,7 +81,9 @@ model::WordVectors vectors_of_tensor(const std::string& path, const std::string&
          .rows = inputs.open({path, embeddings.name}),
          .allow_nonfinite = embeddings.allow_nonfinite});
     if (!embeddings.words) {
-        return model::vectors_of_ids(tensor);
+        model::VectorsOfIds vectors = model::vectors_of_ids(tensor);
+        vectors.rows = once_read(inputs, std::move(vectors.rows));
+        return vectors;
     }
     const MappedFile& words_file = inputs.any_file(words_path);
     const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name());
@@ -80,7 +92,11 @@ model::WordVectors vectors_of_tensor(const std::string& path, const std::string&
         throw Error(ErrorKind::data, words_file.name(), counted(list->size(), "word"),
                     fmt::format("{}, as many as {} has rows", rows, tensor.name));
     }
-    return model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
+    model::VectorsOfWords vectors =
+        model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
+    vectors.find = once_read(inputs, std::move(vectors.find));
+    vectors.prepare = [&inputs] { inputs.read_numbers(); };
+    return vectors;
 }
 
 } // namespace
@@ -108,7 +124,6 @@ void load_embeddings(model::Recipe& recipe, const LoadedFiles& files)
     model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(path, words_path, embeddings, inputs)
                                                                   : model::WordVectors(vectors_of_text(file, embeddings));
     recipe = model::with_vectors(recipe, vectors, settings.origin);
-    inputs.read_numbers();
     settings.word_vectors = std::move(vectors);
 }
 

@@ -233,6 +233,11 @@ TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, con
         result.why = fmt::format("the shapes differ: {}, {}", to_string(a.view.shape), to_string(b.view.shape));
         return result;
     }
+    for (const NamedTensor* tensor : {&a, &b}) {
+        if (tensor->read) {
+            tensor->read();
+        }
+    }
     result.tolerance = options.tolerance.value_or(usual_tolerance(a.view.type, b.view.type));
     ComparedPair(a, b, options, result.tolerance).compare(result);
     return result;

@@ -6,6 +6,7 @@
 #include "attn/model/check/saved_result.hpp"
 #include "attn/tensor/stored.hpp"
 
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ struct NamedTensor {
     std::string name;
     TensorView view;
     std::span<const math::Printed> printed = {}; ///< the numbers, row-major, where they were printed
+    std::function<void()> read = {}; ///< called once the shapes agree, before the numbers count; empty: they are there
 };
 /// What one side holds. Words count when both sides are results.
 struct Contents {
