@@ -2,10 +2,11 @@
 once."""
 
 import json
+import pathlib
 
 import pytest
 import tiny_models
-from program import assert_fails, limits_memory, measured
+from program import assert_fails, limits_memory, measured, run, within
 from tensors import load_safetensors
 
 BASE = 16  # MiB of the program itself
@@ -33,3 +34,13 @@ def test_what_a_weight_map_says_about_itself_is_passed_over(tmp_path):
     done, seconds, megabytes = measured("run", "the cat", "--model", f"{folder}/")
     assert (done.code, done.err) == (0, b""), done
     assert seconds < 0.5 and megabytes < 64 + BASE, (seconds, megabytes)  # 3 seconds
+
+
+@limits_memory
+def test_weights_to_be_drawn_are_counted_before_they_are(tmp_path):
+    models = pathlib.Path(__file__).parents[2] / "data" / "models" / "two-blocks"
+    config = json.loads((models / "config.json").read_text()) | {"vocab_size": 10_000_000}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "draws.json").write_text((models / "draws.json").read_text())
+    done = run("run", "a b", "--model", f"{tmp_path}/", "--threads", "1", preexec_fn=within(1000))
+    assert_fails(done, 71, "the weights drawn need ", " bytes (", " are free; config.json asks for them")

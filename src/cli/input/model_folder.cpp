@@ -2,9 +2,11 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/sha256.hpp"
+#include "attn/model/trained/drawn_model.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/named.hpp"
 #include "cli/options/options.hpp"
+#include "cli/system/system.hpp"
 
 #include <fmt/format.h>
 
@@ -152,6 +154,7 @@ void ModelFolder::open_folder(const model::TrainedConfig& config, const std::str
     std::vector<model::DrawnTensor> drawn;
     if (is_drawn) {
         const io::NamedBytes draws_json = map(draws_file);
+        model::require_room_for_weights(architecture, memory_limit());
         drawn = named(draws_json.name, [&] { return io::read_draws(draws_json.bytes, architecture); });
     }
     const transformer::Weights tensors = is_drawn ? io::weights_of(drawn) : io::read_weights(weights());

@@ -44,8 +44,9 @@ Count kept_arrays(const ModelDims& l, Index rows, const Show& show)
     return kept;
 }
 
-/// "3,200,000,000 bytes (2.98 GiB)"
-std::string in_words(Index bytes)
+} // namespace
+
+std::string bytes_in_words(Index bytes)
 {
     std::string digits = std::to_string(bytes);
     for (std::size_t i = digits.size(); i > 3;) {
@@ -55,8 +56,6 @@ std::string in_words(Index bytes)
     constexpr double GiB = 1 << 30U;
     return fmt::format("{} bytes ({} GiB)", digits, math::fixed(static_cast<double>(bytes) / GiB, 2));
 }
-
-} // namespace
 
 Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show)
 {
@@ -117,21 +116,21 @@ void require_memory(const Memory& memory, Index limit)
     if (memory.total <= limit) {
         return;
     }
-    const std::string free = in_words(limit);
+    const std::string free = bytes_in_words(limit);
     if (memory.draws > memory.arrays && memory.from_files) {
         throw Error(ErrorKind::too_large, fmt::format("the parameters, of files and drawn, need {} and {} are free; "
                                                       "ask for fewer words, or a smaller layer or table",
-                                                      in_words(memory.draws), free));
+                                                      bytes_in_words(memory.draws), free));
     }
     if (memory.draws > memory.arrays) {
         throw Error(ErrorKind::too_large,
                     fmt::format("the draws need {} (the largest: {}) and {} are free; "
                                 "ask for smaller ones, with --vocab-size, --embed-dim, --heads, --d-k, --d-v",
-                                in_words(memory.draws), memory.largest_draw, free));
+                                bytes_in_words(memory.draws), memory.largest_draw, free));
     }
     throw Error(ErrorKind::too_large, fmt::format("the arrays asked for need {} and {} are free; "
                                                   "ask for single rows with --query, or for less with --show context",
-                                                  in_words(memory.total), free));
+                                                  bytes_in_words(memory.total), free));
 }
 
 } // namespace attn::model

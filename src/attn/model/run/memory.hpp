@@ -18,6 +18,9 @@ struct Memory {
 /// With Recipe::verify in both types. `rows` is the number of query rows. Throws Error(too_large) when a number overflows.
 [[nodiscard]] Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show);
 
+/// "3,200,000,000 bytes (2.98 GiB)"
+[[nodiscard]] std::string bytes_in_words(Index bytes);
+
 /// Throws Error(too_large) with the bytes needed, the bytes there are and what to do instead, when `memory` exceeds `limit`.
 void require_memory(const Memory& memory, Index limit);
 

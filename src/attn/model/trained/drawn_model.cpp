@@ -1,6 +1,7 @@
 #include "attn/model/trained/drawn_model.hpp"
 
 #include "attn/model/layer/initialise.hpp"
+#include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
@@ -132,6 +133,32 @@ private:
 };
 
 } // namespace
+
+void require_room_for_weights(const transformer::Architecture& architecture, Index limit)
+{
+    constexpr const char* what = "memory for the weights";
+    std::map<std::string, Shape> shapes;
+    for (transformer::NeededTensor& needed : transformer::needed_tensors(architecture)) {
+        shapes.emplace(std::move(needed.name), std::move(needed.shape));
+    }
+    Index total = 0;
+    Index most = 0;
+    const std::pair<const std::string, Shape>* largest = nullptr;
+    for (const auto& tensor : shapes) {
+        const Index count = element_count(tensor.second);
+        total = checked_sum(total, count, what);
+        largest = count > most ? &tensor : largest;
+        most = std::max(most, count);
+    }
+    const Index bytes =
+        checked_sum(checked_product(total, sizeof(float), what), checked_product(most, sizeof(double), what), what);
+    if (bytes > limit) {
+        throw Error(ErrorKind::too_large,
+                    fmt::format("the weights drawn need {} (the largest: {} {}) and {} are free; "
+                                "config.json asks for them, and for fewer with smaller numbers",
+                                bytes_in_words(bytes), largest->first, to_string(largest->second), bytes_in_words(limit)));
+    }
+}
 
 std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
 {

@@ -34,4 +34,7 @@ struct DrawnTensor {
 /// made twice or in part, or an init that does not go with its shape.
 [[nodiscard]] std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws);
 
+/// Throws Error(too_large) where all of them, and the numbers of a draw before they are rounded, take more than `limit` bytes.
+void require_room_for_weights(const transformer::Architecture& architecture, Index limit);
+
 } // namespace attn::model
