@@ -63,6 +63,16 @@ def nested_pieces(kind):
     return make
 
 
+def only_beginnings(tokenizer):
+    """At every letter a piece of 2,000 begins, and none ends but the first."""
+    made = nested_pieces("WordPiece")(tokenizer)
+    return made | {"model": made["model"] | {"vocab": {"?": 0, "a": 1, "a" * 2000 + "b": 2}}}
+
+
+def beginnings_of_added(tokenizer):
+    return tokenizer | {"added_tokens": [{"id": 90, "content": "a" * 2000 + "b"}]}
+
+
 def long_prefix(tokenizer):
     model = {"type": "BPE", "merges": [], "continuing_subword_prefix": "x" * 5_000_000, "vocab": tokenizer["model"]["vocab"]}
     return tokenizer | {"model": model}
@@ -93,8 +103,10 @@ HOSTILE = {
     "a template that repeats": (repeated_template, BUDGET, "the " * 5000),
     "a template of many names": (many_names, "up to 1000 tokens", SENTENCE),
     "added tokens that grow": (growing_tokens, BUDGET, SENTENCE),
-    "nested pieces of a Unigram": (nested_pieces("Unigram"), None, "a" * 5000),
+    "nested pieces of a Unigram": (nested_pieces("Unigram"), BUDGET, "a" * 100_000),
     "nested pieces of a WordPiece": (nested_pieces("WordPiece"), None, "a" * 5000),
+    "beginnings of a WordPiece": (only_beginnings, BUDGET, "a" * 100_000),
+    "beginnings of an added token": (beginnings_of_added, BUDGET, "a" * 100_000),
     "a prefix of pieces of megabytes": (long_prefix, "up to 256 bytes", "the cat " * 100),
 }
 

@@ -67,11 +67,11 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const std::vector<Wante
 {
 }
 
-std::optional<AddedTokens::Found> AddedTokens::next(std::string_view text, std::uint32_t from) const
+std::optional<AddedTokens::Found> AddedTokens::next(std::string_view text, std::uint32_t from, Budget& budget) const
 {
     for (std::uint32_t begin = from; begin < text.size(); ++begin) {
         std::optional<Found> longest;
-        index_.each_beginning({}, text.substr(begin), [&](std::size_t size, std::uint32_t entry) {
+        index_.each_beginning({}, text.substr(begin), budget, [&](std::size_t size, std::uint32_t entry) {
             longest = Found{{begin, begin + static_cast<std::uint32_t>(size)},
                             static_cast<std::uint32_t>(index_.pieces().entries[entry].id)};
         });
@@ -82,14 +82,14 @@ std::optional<AddedTokens::Found> AddedTokens::next(std::string_view text, std::
     return std::nullopt;
 }
 
-std::vector<Section> AddedTokens::sections(std::string_view text) const
+std::vector<Section> AddedTokens::sections(std::string_view text, Budget& budget) const
 {
     const auto size = static_cast<std::uint32_t>(text.size());
     std::vector<Section> found;
     std::uint32_t behind = 0; // the last section
     std::uint32_t from = 0;   // where to look next
     while (!index_.pieces().entries.empty()) {
-        const std::optional<Found> token = next(text, from);
+        const std::optional<Found> token = next(text, from, budget);
         if (!token) {
             break;
         }

@@ -28,14 +28,14 @@ public:
     AddedTokens(std::vector<AddedToken> tokens, const std::vector<Wanted>& wanted);
 
     /// All of `text`, cut: the leftmost token, of those that begin there the longest, and so on.
-    [[nodiscard]] std::vector<Section> sections(std::string_view text) const;
+    [[nodiscard]] std::vector<Section> sections(std::string_view text, Budget& budget) const;
 
 private:
     struct Found {
         Span span;
         std::uint32_t token;
     };
-    [[nodiscard]] std::optional<Found> next(std::string_view text, std::uint32_t from) const;
+    [[nodiscard]] std::optional<Found> next(std::string_view text, std::uint32_t from, Budget& budget) const;
 
     std::vector<AddedToken> tokens_;
     PieceIndex index_; ///< an entry's id is a token's place

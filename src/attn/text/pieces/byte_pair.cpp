@@ -235,7 +235,7 @@ private:
     std::priority_queue<Candidate, std::vector<Candidate>, Later> heap_;
 };
 
-std::vector<Token> BytePair::tokens(const PieceIndex& vocabulary, std::string_view word) const
+std::vector<Token> BytePair::tokens(const PieceIndex& vocabulary, std::string_view word, Budget& /*budget*/) const
 {
     if (model_.ignore_merges) {
         if (const std::optional<std::uint32_t> entry = vocabulary.find(word)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/text/pieces/aligned.hpp"
+#include "attn/text/pieces/budget.hpp"
 #include "attn/text/pieces/piece_index.hpp"
 #include "attn/text/pieces/tokenizer_spec.hpp"
 
@@ -37,7 +38,7 @@ private:
 class WordPiece {
 public:
     WordPiece(const PieceIndex& vocabulary, WordPieceModel model);
-    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word) const;
+    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const;
 
 private:
     WordPieceModel model_;
@@ -47,7 +48,7 @@ private:
 class WordLevel {
 public:
     WordLevel(const PieceIndex& vocabulary, const WordLevelModel& model);
-    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word) const;
+    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const;
 
 private:
     std::uint32_t unknown_;
@@ -58,7 +59,7 @@ class BytePair {
 public:
     /// Throws Error(data) for a merge whose parts or whole are not in the vocabulary.
     BytePair(const PieceIndex& vocabulary, BytePairModel model);
-    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word) const;
+    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const;
 
 private:
     static constexpr std::uint32_t unused = 0xFFFFFFFF;
@@ -87,10 +88,10 @@ private:
 class Unigram {
 public:
     Unigram(const PieceIndex& vocabulary, UnigramModel model);
-    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word) const;
+    [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const;
 
 private:
-    [[nodiscard]] std::vector<Token> best_path(const PieceIndex& vocabulary, std::string_view word) const;
+    [[nodiscard]] std::vector<Token> best_path(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const;
 
     UnigramModel model_;
     ByteFallback bytes_;

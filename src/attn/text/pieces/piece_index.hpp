@@ -1,6 +1,7 @@
 // Pieces found by their text, and all pieces that a text begins with.
 #pragma once
 
+#include "attn/text/pieces/budget.hpp"
 #include "attn/text/pieces/tokenizer_spec.hpp"
 
 #include <optional>
@@ -39,18 +40,24 @@ public:
 
     /// take(bytes of `text`, entry) for each piece that is `before` and the first bytes of `text`, the shortest first.
     template <typename Take>
-    void each_beginning(std::string_view before, std::string_view text, Take take) const
+    void each_beginning(std::string_view before, std::string_view text, Budget& budget, Take take) const
     {
+        constexpr std::size_t steps_per_byte = 4;
+        constexpr std::size_t bytes_per_step = 16; // of a piece, when it is compared
+        std::size_t steps = 0;
         PieceHash hash = grown(no_bytes, before);
         for (std::size_t size = 1; size <= text.size(); ++size) {
             hash = grown(hash, text.substr(size - 1, 1));
+            steps += steps_per_byte;
             if (!may_begin(hash)) {
-                return;
+                break;
             }
             if (const std::optional<std::uint32_t> entry = find_hashed(hash, before, text.substr(0, size))) {
+                steps += size / bytes_per_step;
                 take(size, *entry);
             }
         }
+        budget.spend(steps); // no piece is longer than some kilobytes
     }
 
 private:

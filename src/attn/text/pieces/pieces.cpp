@@ -270,7 +270,8 @@ void PieceTokenizer::Parts::append_words(std::vector<Piece>& pieces, AlignedText
     const Words words = splitter.words(std::move(text));
     for (const Span span : words.spans) {
         const std::string_view word = part(words.text.text(), span);
-        const auto tokens = std::visit([&](const auto& each) { return each.tokens(vocabulary, word); }, model);
+        const auto tokens =
+            std::visit([&](const auto& each) { return each.tokens(vocabulary, word, words.text.budget()); }, model);
         for (const Token& token : tokens) {
             const Span source = words.text.source(Span{span.begin + token.span.begin, span.begin + token.span.end});
             pieces.push_back(piece_of(token, word, source));
@@ -282,7 +283,7 @@ void PieceTokenizer::Parts::append_words(std::vector<Piece>& pieces, AlignedText
 void PieceTokenizer::Parts::append_text(std::vector<Piece>& pieces, AlignedText text) const
 {
     text = normalizer.normalized(std::move(text));
-    const std::vector<Section> sections = normalized.sections(text.text());
+    const std::vector<Section> sections = normalized.sections(text.text(), text.budget());
     if (sections.size() == 1 && !sections.front().token) {
         append_words(pieces, std::move(text));
         return;
@@ -301,7 +302,7 @@ void PieceTokenizer::Parts::append_text(std::vector<Piece>& pieces, AlignedText 
 std::vector<Piece> PieceTokenizer::Parts::pieces(std::string_view sentence, Budget& budget) const
 {
     std::vector<Piece> found;
-    for (const Section& section : raw.sections(sentence)) {
+    for (const Section& section : raw.sections(sentence, budget)) {
         if (section.token) {
             found.push_back(piece_of(added[*section.token], section.span));
         } else {

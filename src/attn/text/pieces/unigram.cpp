@@ -31,7 +31,7 @@ Unigram::Unigram(const PieceIndex& vocabulary, UnigramModel model)
     }
 }
 
-std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_view word) const
+std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const
 {
     constexpr std::uint32_t no_entry = 0xFFFFFFFF;
     const auto unknown = model_.unknown ? static_cast<std::uint32_t>(*model_.unknown) : no_entry;
@@ -44,7 +44,7 @@ std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_
     each_character(word, {0, static_cast<std::uint32_t>(word.size())}, [&](std::int32_t, Span character) {
         const double before = best[character.begin].score;
         bool single = false;
-        vocabulary.each_beginning({}, word.substr(character.begin), [&](std::size_t size, std::uint32_t entry) {
+        vocabulary.each_beginning({}, word.substr(character.begin), budget, [&](std::size_t size, std::uint32_t entry) {
             const std::uint32_t end = character.begin + static_cast<std::uint32_t>(size);
             offer(character.begin, end, entry, before + model_.scores[entry]);
             single = single || end == character.end;
@@ -66,10 +66,10 @@ std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_
     return path;
 }
 
-std::vector<Token> Unigram::tokens(const PieceIndex& vocabulary, std::string_view word) const
+std::vector<Token> Unigram::tokens(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const
 {
     std::vector<Token> found;
-    for (Token& token : best_path(vocabulary, word)) {
+    for (Token& token : best_path(vocabulary, word, budget)) {
         if (token.unknown) {
             if (const std::optional<std::uint32_t> known = vocabulary.find(part(word, token.span))) {
                 token = {*known, token.span}; // unknown one by one, but not together

@@ -33,7 +33,7 @@ WordPiece::WordPiece(const PieceIndex& vocabulary, WordPieceModel model)
 {
 }
 
-std::vector<Token> WordPiece::tokens(const PieceIndex& vocabulary, std::string_view word) const
+std::vector<Token> WordPiece::tokens(const PieceIndex& vocabulary, std::string_view word, Budget& budget) const
 {
     if (characters(word) > model_.longest_word) {
         return {{unknown_, whole(word)}};
@@ -42,7 +42,7 @@ std::vector<Token> WordPiece::tokens(const PieceIndex& vocabulary, std::string_v
     for (std::uint32_t begin = 0; begin < word.size();) {
         std::optional<Token> longest;
         const std::string_view before = begin == 0 ? std::string_view() : std::string_view(model_.prefix);
-        vocabulary.each_beginning(before, word.substr(begin), [&](std::size_t size, std::uint32_t entry) {
+        vocabulary.each_beginning(before, word.substr(begin), budget, [&](std::size_t size, std::uint32_t entry) {
             longest = Token{entry, {begin, begin + static_cast<std::uint32_t>(size)}};
         });
         if (!longest) {
@@ -59,7 +59,7 @@ WordLevel::WordLevel(const PieceIndex& vocabulary, const WordLevelModel& model)
 {
 }
 
-std::vector<Token> WordLevel::tokens(const PieceIndex& vocabulary, std::string_view word) const
+std::vector<Token> WordLevel::tokens(const PieceIndex& vocabulary, std::string_view word, Budget& /*budget*/) const
 {
     return {{vocabulary.find(word).value_or(unknown_), whole(word)}};
 }

@@ -14,7 +14,8 @@ std::string cut(const std::vector<AddedToken>& tokens, std::string_view text)
         wanted.push_back({tokens[i].content, static_cast<std::uint32_t>(i)});
     }
     std::string out;
-    for (const Section& section : AddedTokens(tokens, wanted).sections(text)) {
+    Budget budget(text.size());
+    for (const Section& section : AddedTokens(tokens, wanted).sections(text, budget)) {
         out += out.empty() ? "" : "|";
         out += section.token ? "*" : "";
         out += part(text, section.span);

@@ -25,7 +25,8 @@ template <typename Model>
 std::string tokens_of(const PieceIndex& index, const Model& model, std::string_view word)
 {
     std::string out;
-    for (const Token& token : model.tokens(index, word)) {
+    Budget budget(word.size());
+    for (const Token& token : model.tokens(index, word, budget)) {
         out += out.empty() ? "" : " ";
         out += token.unknown ? "?" + std::string(part(word, token.span)) + "?" : std::string(index.pieces().text(token.entry));
         out += "[" + std::to_string(token.span.begin) + "," + std::to_string(token.span.end) + ")";
@@ -45,9 +46,10 @@ TEST(PieceIndex, FindsWhatItHoldsAndNothingElse)
     EXPECT_EQ(index.find_near(1, "ab", "c"), 2U);
     EXPECT_EQ(index.find_near(5, "x", ""), std::nullopt);
     std::vector<std::size_t> sizes;
-    index.each_beginning("", "abd", [&](std::size_t size, std::uint32_t) { sizes.push_back(size); });
+    Budget budget(0);
+    index.each_beginning("", "abd", budget, [&](std::size_t size, std::uint32_t) { sizes.push_back(size); });
     EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2}));
-    index.each_beginning("a", "bc", [&](std::size_t size, std::uint32_t entry) { sizes.push_back(10 * size + entry); });
+    index.each_beginning("a", "bc", budget, [&](std::size_t size, std::uint32_t entry) { sizes.push_back(10 * size + entry); });
     EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 11, 22}));
 }
 
@@ -124,7 +126,7 @@ TEST(BytePair, LeavesUnknownCharactersOutOrNamesThem)
               "a[0,1) <unk>[1,3) b[3,4) <unk>[4,5)");
     const BytePair without(index, {.unknown = "<none>"}); // harmless until it is needed
     EXPECT_EQ(tokens_of(index, without, "ab"), "a[0,1) b[1,2)");
-    EXPECT_EQ(error_of([&] { (void)without.tokens(index, "x"); }),
+    EXPECT_EQ(error_of([&] { (void)tokens_of(index, without, "x"); }),
               "model.unk_token: got '<none>'; allowed: a piece of the vocabulary");
 }
 
@@ -212,7 +214,8 @@ TEST(BytePair, DoesWhatAPlainSearchDoes)
         const PieceIndex index = index_of(pieces);
         const BytePair model(index, {.merges = merges(pairs)});
         std::vector<std::string> ours;
-        for (const Token& token : model.tokens(index, word)) {
+        Budget budget(word.size());
+        for (const Token& token : model.tokens(index, word, budget)) {
             ours.emplace_back(index.pieces().text(token.entry));
             EXPECT_EQ(ours.back(), part(word, token.span)) << seed;
         }
@@ -254,7 +257,7 @@ TEST(Unigram, FallsBackOnBytesOrRefuses)
 {
     const PieceIndex index = index_of({"a", "<0xC3>", "<0xA9>"});
     UnigramModel model = unigram({-1, -1, -1}, std::nullopt);
-    EXPECT_EQ(error_of([&] { (void)Unigram(index, model).tokens(index, "aé"); }),
+    EXPECT_EQ(error_of([&] { (void)tokens_of(index, Unigram(index, model), "aé"); }),
               "the sentence: got 'é'; allowed: what the vocabulary has, since it has no unk_id");
     model.byte_fallback = true;
     EXPECT_EQ(tokens_of(index, Unigram(index, model), "aé"), "a[0,1) <0xC3>[1,2) <0xA9>[2,3)");
