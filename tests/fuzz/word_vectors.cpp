@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const fuzz::Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
     const std::vector<std::string> words = words_in(attn::io::as_text(bytes));
     const std::vector<std::string> noticed{"a", "unk"};
-    (void)fuzz::refused([&] { (void)attn::io::WordList(bytes, "file").row_of("a"); });
+    (void)fuzz::refused([&] { (void)attn::io::WordList(bytes, "file", 1000).row_of("a"); });
     for (const bool lenient : {false, true}) {
         const auto walk = [&] {
             return attn::io::find_vectors(attn::io::open_vector_text(bytes, "file"), {words, noticed}, {lenient, {}});

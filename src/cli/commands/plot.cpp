@@ -5,6 +5,8 @@
 #include "attn/model/explain/plotted.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/report/html/html.hpp"
+#include "attn/report/svg/picture.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/tensor_inputs.hpp"
@@ -114,7 +116,10 @@ std::optional<std::vector<std::string>> words_of(const std::optional<std::string
         return std::nullopt;
     }
     const MappedFile& file = inputs.any_file(*path);
-    const std::vector<std::string_view> words = io::word_lines(file.bytes(), file.name());
+    const auto [words, count] = io::word_lines(file.bytes(), file.name(), model::most_plotted);
+    if (count > model::most_plotted) {
+        throw Error(ErrorKind::data, file.name(), counted(count, "word"), fmt::format("up to {}", model::most_plotted));
+    }
     return std::vector<std::string>(words.begin(), words.end());
 }
 
@@ -134,12 +139,23 @@ bool takes_layers(const PlotOptions& options)
 model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
                                std::string_view what)
 {
+    const auto judge = [&](const Shape& shape) {
+        if (options.format == Format::html) {
+            report::require_page_size(shape);
+        } else if (options.format == Format::svg) {
+            report::require_cells(shape);
+        }
+    };
     model::Result result = model::result_of({.weights = weights,
                                              .axes = options.axes,
                                              .layer = options.layer,
                                              .batch = options.batch,
                                              .tokens = words_of(options.tokens, inputs),
                                              .key_tokens = words_of(options.key_tokens, inputs),
+                                             .heads = options.head,
+                                             .query = options.query,
+                                             .origin = model::Origin::options_alone(option_name),
+                                             .judge = judge,
                                              .read_numbers = [&] { inputs.read_numbers(); }},
                                             what);
     if (result.layers.size() > 1 && !takes_layers(options)) {
@@ -249,10 +265,10 @@ int execute_plot(PlotOptions& options, const Operands& operands, const Globals&,
     output.tell(stages);
     TensorInputs inputs;
     model::Result result = read_file(options, inputs);
-    if (!options.head.empty()) {
+    if (!options.head.empty() && !result.foreign) { // of a tensor what was asked for was read alone
         model::keep_heads(result, options.head, model::Origin::options_alone(option_name));
     }
-    if (!options.query.empty()) {
+    if (!options.query.empty() && !result.foreign) {
         model::keep_rows(result, options.query);
     }
     std::vector<std::string> doubts;

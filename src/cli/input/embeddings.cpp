@@ -86,8 +86,8 @@ model::WordVectors vectors_of_tensor(const std::string& path, const std::string&
         return vectors;
     }
     const MappedFile& words_file = inputs.any_file(words_path);
-    const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name());
     const Index rows = tensor.rows.shape[0];
+    const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name(), rows);
     if (list->size() != rows) {
         throw Error(ErrorKind::data, words_file.name(), counted(list->size(), "word"),
                     fmt::format("{}, as many as {} has rows", rows, tensor.name));

@@ -317,24 +317,31 @@ model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool all
 
 // ---- lists of words --------------------------------------------------------------------------------------------------
 
-std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
+WordLines word_lines(Bytes bytes, const std::string& name, Index most)
 {
     const TextFile file = open_text(bytes, name, words_allowed);
-    std::vector<std::string_view> words;
+    WordLines found;
     VectorLines lines(file, 0, 1);
     for (auto line = lines.next(); line; line = lines.next()) {
         if (line->text.empty()) {
             throw Error(ErrorKind::data, place_of(name, line->number), "nothing", "one word per line");
         }
         require_word(name, *line, line->text);
-        words.push_back(line->text);
+        if (found.count++ < most) {
+            found.words.push_back(line->text);
+        }
     }
-    return words;
+    return found;
 }
 
-WordList::WordList(Bytes bytes, const std::string& name)
+WordList::WordList(Bytes bytes, const std::string& name, Index rows)
 {
-    for (const std::string_view word : word_lines(bytes, name)) {
+    const WordLines lines = word_lines(bytes, name, rows);
+    size_ = lines.count;
+    if (size_ > rows) {
+        return;
+    }
+    for (const std::string_view word : lines.words) {
         places_.push_back({word, std::ssize(places_)});
     }
     std::ranges::sort(places_, {}, [](const Place& place) { return std::pair(place.word, place.row); });

@@ -75,17 +75,22 @@ private:
         places_; ///< sorted by hash; lines with more fields than a word and its numbers also by their first field
 };
 
-/// Words, one a line; the text begins and its lines end as above. The same word may stand there often. Throws Error(data) for a
-/// line that is empty or no UTF-8.
-[[nodiscard]] std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name);
+struct WordLines {
+    std::vector<std::string_view> words; ///< the first ones
+    Index count = 0;                     ///< of all
+};
+/// Words, one a line, of which `most` are kept; the text begins and its lines end as above. The same word may stand there
+/// often. Throws Error(data) for a line that is empty or no UTF-8.
+[[nodiscard]] WordLines word_lines(Bytes bytes, const std::string& name, Index most);
 
 /// A list of words, one a line, for the rows of a tensor, as above.
 class WordList {
 public:
-    /// Throws Error(data): a line that is empty or no UTF-8, a word that stands there twice.
-    WordList(Bytes bytes, const std::string& name);
+    /// For so many rows: of a list of more words none is kept. Throws Error(data): a line that is empty or no UTF-8, a word
+    /// that stands there twice.
+    WordList(Bytes bytes, const std::string& name, Index rows);
 
-    [[nodiscard]] Index size() const { return static_cast<Index>(places_.size()); }
+    [[nodiscard]] Index size() const { return size_; }
     [[nodiscard]] std::optional<Index> row_of(std::string_view word) const;
 
 private:
@@ -94,6 +99,7 @@ private:
         Index row;
     };
     std::vector<Place> places_; ///< sorted by word
+    Index size_ = 0;
 };
 
 } // namespace attn::io

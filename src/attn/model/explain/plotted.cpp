@@ -30,6 +30,25 @@ AnyTensor load_any(const TensorView& view)
     return view.type == ElementType::float64 ? AnyTensor(load<double>(view)) : AnyTensor(load<float>(view));
 }
 
+/// (H, T, S) with some of its rows; none named: all.
+AnyTensor load_rows(const TensorView& view, const std::vector<Index>& rows)
+{
+    if (rows.empty()) {
+        return load_any(view);
+    }
+    const auto gathered = [&]<typename Scalar>(Tensor<Scalar> some) {
+        for (Index head = 0; head < some.shape[0]; ++head) {
+            for (Index row = 0; row < some.shape[1]; ++row) {
+                some.matrix(head).row(row) =
+                    load_matrix<Scalar>(slice(view, std::array{head, rows[static_cast<std::size_t>(row)]}), {});
+            }
+        }
+        return AnyTensor(std::move(some));
+    };
+    const Shape shape{view.shape[0], std::ssize(rows), view.shape[2]};
+    return view.type == ElementType::float64 ? gathered(Tensor<double>(shape)) : gathered(Tensor<float>(shape));
+}
+
 std::vector<std::string> positions(Index count)
 {
     std::vector<std::string> names;
@@ -365,8 +384,9 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
     const Index S = all.shape[4];
     require_count(plotted.tokens, option::tokens, T, what, "rows");
     require_count(plotted.key_tokens, option::key_tokens, S, what, "columns");
-    if (plotted.read_numbers) {
-        plotted.read_numbers();
+    if (T > most_plotted || S > most_plotted) {
+        throw Error(ErrorKind::data, what, "the shape " + to_string(shape),
+                    fmt::format("up to {} rows and as many columns", most_plotted));
     }
     Result result;
     result.foreign = true;
@@ -376,6 +396,18 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
         result.key_tokens = plotted.key_tokens.value_or(positions(S));
     }
     result.show = {Item::tokens, Item::weights};
+    const Index H = all.shape[2];
+    const Index heads = plotted.heads.empty() ? H : std::ssize(heads_of(plotted.heads, H, plotted.origin));
+    if (!plotted.query.empty()) {
+        const Lookup lookup{.name = std::string(option::query), .casefold = folds_case(result.config()), .allowed = ""};
+        result.query_positions = places_of(plotted.query, result.tokens, lookup);
+    }
+    if (plotted.judge) {
+        plotted.judge({heads, plotted.query.empty() ? T : std::ssize(result.query_positions), S});
+    }
+    if (plotted.read_numbers) {
+        plotted.read_numbers();
+    }
     result.layers.clear();
     const Index end = plotted.layer || !has_layers ? number + 1 : all.shape[0];
     for (Index place = number; place < end; ++place) {
@@ -384,7 +416,10 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
         Layer& layer = result.layers.emplace_back();
         layer.number = has_layers ? std::optional(place) : std::nullopt;
         layer.config.input = PositionsInput{T, result.tokens};
-        layer.arrays = {{std::string(weights_name), load_any(view)}};
+        layer.arrays = {{std::string(weights_name), load_rows(view, result.query_positions)}};
+        if (!plotted.heads.empty()) {
+            keep_heads(layer, plotted.heads, plotted.origin);
+        }
     }
     return result;
 }

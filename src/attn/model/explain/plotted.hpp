@@ -29,14 +29,20 @@ struct PlottedWeights {
     std::optional<Index> batch;                         ///< absent: there must be one alone
     std::optional<std::vector<std::string>> tokens;     ///< (T); absent: positions
     std::optional<std::vector<std::string>> key_tokens; ///< (S); absent: the tokens where S = T, otherwise positions
-    std::function<void()> read_numbers = {};            ///< called before anybody looks at the numbers; empty: they are there
+    std::vector<Index> heads = {};                      ///< as keep_heads(); empty: all
+    std::vector<std::string> query = {};                ///< rows, as keep_rows(); empty: all
+    Origin origin = {};                                 ///< of the heads
+    /// Called with the (H, T, S) of a layer that were asked for, before anybody looks at the numbers.
+    std::function<void(const Shape&)> judge = {};
+    std::function<void()> read_numbers = {}; ///< called before anybody looks at the numbers; empty: they are there
 };
+inline constexpr Index most_plotted = Index{1} << 20; ///< rows, and columns
 /// Layers, batch, heads, queries, keys: the dimensions of weights, of which all but the last two may be missing.
 inline constexpr std::string_view plotted_axes = "lbhts";
 
 /// With a layer for each that the weights have, and its number. float64 stays as it is, other types become float32. Throws
-/// Error(usage) for axes that do not fit, a layer or a batch that is not there or not needed, Error(data) for another shape,
-/// for as many words as do not fit and for a number that is not finite, naming `what`.
+/// Error(usage) for axes that do not fit, a layer, batch, head or row that is not there or not needed, Error(data) for another
+/// shape, for as many words as do not fit and for a number that is not finite, naming `what`.
 [[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
 
 /// Leaves of each layer these heads alone, which keep their numbers, or the mean of the weights of all. Throws Error(usage) for

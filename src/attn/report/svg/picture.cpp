@@ -179,6 +179,14 @@ std::string drawn_names()
     return names;
 }
 
+void require_cells(const Shape& shape)
+{
+    if (element_count(shape) > most_values) {
+        throw Error(ErrorKind::too_large, "picture", fmt::format("{} cells {}", element_count(shape), to_string(shape)),
+                    fmt::format("up to {}; choose a few rows with --query", most_values));
+    }
+}
+
 Picture picture_of(const model::Result& result, const model::Layer& layer, const ShadeOptions& shade)
 {
     const auto item = std::ranges::find_if(result.show, model::is_drawn);
@@ -197,10 +205,7 @@ Picture picture_of(const model::Result& result, const model::Layer& layer, const
     picture.head_names = head_names(layer, picture.heads);
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
-    if (element_count(shape) > most_values) {
-        throw Error(ErrorKind::too_large, "picture", fmt::format("{} cells {}", element_count(shape), to_string(shape)),
-                    fmt::format("up to {}; choose a few rows with --query", most_values));
-    }
+    require_cells(shape);
     std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& numbers) {
             picture.single = sizeof(Scalar) == sizeof(float);

@@ -65,6 +65,9 @@ struct Picture {
     [[nodiscard]] std::string rounded(double value, int digits) const;
 };
 
+/// Throws Error(too_large) for more numbers (heads, rows, columns) than a picture could hold.
+void require_cells(const Shape& shape);
+
 /// Of the first of drawn_items that the result shows, in one of its layers. Throws Error(usage) when it shows none of them, and
 /// Error(too_large) for more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above the
 /// largest when all are small; whatever else, and weights that are none, from its least to its largest. Throws Error(usage) for

@@ -267,19 +267,19 @@ TEST(WordVectors, ThatAreNoTextAreRefused)
 
 TEST(WordList, GivesEachWordItsRow)
 {
-    const attn::io::WordList list(as_bytes("zebra\n[PAD]\nNew York\r\nä"), "list");
+    const attn::io::WordList list(as_bytes("zebra\n[PAD]\nNew York\r\nä"), "list", 4);
     EXPECT_EQ(list.size(), 4);
     EXPECT_EQ(list.row_of("zebra"), 0);
     EXPECT_EQ(list.row_of("New York"), 2);
     EXPECT_EQ(list.row_of("ä"), 3);
     EXPECT_EQ(list.row_of("none"), std::nullopt);
-    EXPECT_EQ(attn::io::WordList(as_bytes("\uFEFFzebra\n"), "list").row_of("zebra"), 0);
+    EXPECT_EQ(attn::io::WordList(as_bytes("\uFEFFzebra\n"), "list", 1).row_of("zebra"), 0);
 }
 
 TEST(WordList, RefusesWhatIsNone)
 {
     const auto message = [](std::string_view file) {
-        return error_of([&] { attn::io::WordList list(as_bytes(file), "list"); });
+        return error_of([&] { attn::io::WordList list(as_bytes(file), "list", 100); });
     };
     EXPECT_EQ(message("a\nb\nc\na\n"), "list, line 4: the word 'a' is also in line 1; allowed: once");
     EXPECT_EQ(message("a\n\nb\n"), "list, line 2: got nothing; allowed: one word per line");
