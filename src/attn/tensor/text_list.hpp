@@ -34,12 +34,6 @@ public:
         all_ += text;
         ends_.push_back(static_cast<std::uint32_t>(all_.size()));
     }
-    void append(const TextList& more)
-    {
-        for (std::size_t i = 0; i < more.size(); ++i) {
-            push_back(more[i]);
-        }
-    }
 
     [[nodiscard]] std::size_t size() const { return ends_.size(); }
     [[nodiscard]] bool empty() const { return ends_.empty(); }
@@ -52,6 +46,7 @@ public:
     [[nodiscard]] std::vector<std::string> strings() const
     {
         std::vector<std::string> list;
+        list.reserve(size());
         for (std::size_t i = 0; i < size(); ++i) {
             list.emplace_back((*this)[i]);
         }

@@ -71,7 +71,7 @@ void read_vocabulary(const JsonValue& values, Published& published)
 
 void read_words(const JsonValue& values, Published& published)
 {
-    published.values = values.strings();
+    published.values = TextList(values.strings());
     published.shape = {static_cast<Index>(published.values.size())};
 }
 
@@ -82,7 +82,7 @@ void read_text(const JsonValue& text, Published& published)
     published.printed = true;
     published.digits = array.digits;
     published.shape = std::move(array.shape);
-    published.values = std::move(array.numbers);
+    published.values = TextList(array.numbers);
 }
 
 /// Printed decimals (strings) or computed numbers, but not both; the first one decides. null stands beside either.
@@ -109,7 +109,7 @@ void read_numbers(const JsonValue& values, Published& published)
               "score is masked");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
-    published.values = nested.leaves.strings();
+    published.values = std::move(nested.leaves);
 }
 
 void read_values(const JsonValue& values, Published& published)

@@ -95,7 +95,7 @@ bool agrees_as_printed(Published published, const Leaf& computed, const std::vec
 {
     published.printed = true;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const std::string& value = published.values[i];
+        const std::string_view value = published.values[i];
         if ((value != "null" && !looks_printed(value)) || !agrees(published, computed, places[i], value)) {
             return false;
         }
@@ -236,7 +236,7 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
     }
     Tally tally;
     const auto place = [&](std::size_t i) { return (*places)[i]; };
-    const auto stated = [&](std::size_t i) { return std::string_view(published.values.at(i)); };
+    const auto stated = [&](std::size_t i) { return published.values[i]; };
     for (std::size_t i = 0; i < places->size(); ++i) {
         const bool same = agrees(published, *computed, place(i), stated(i));
         count(tally, same, *computed, place(i), [&] { return stated_number(published, *computed, stated(i)); });

@@ -2,8 +2,8 @@
 // float64 as the plain computation in that type is: softmax(Q·Kᵀ · scale)·V with sums in float32 and every stage rounded (but
 // to no infinity: a kernel that overflows is not right because the plain computation would overflow, too).
 //
-// Of few numbers one computation may round luckily. There it is made nine times, with queries that are a little larger each time,
-// and the median of their largest differences counts if it is larger than the first.
+// Of few numbers one computation may round luckily. There it is made nine times, with queries that are a little larger each
+// time, and the median of their largest differences counts if it is larger than the first.
 //
 // (The criterion of FlashAttention's own tests: Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention
 // with IO-Awareness".)

@@ -11,6 +11,7 @@
 #include "attn/model/recipe/file_embeddings.hpp"
 #include "attn/model/recipe/items.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "attn/tensor/text_list.hpp"
 
 #include <array>
 #include <cstdint>
@@ -286,7 +287,7 @@ struct Published {
     std::string array;                    ///< a name of the JSON result, such as "weights" or "W_q"
     std::vector<std::optional<Index>> at; ///< leading indices; nothing stands for all (a slice)
     Shape shape;                          ///< of the part
-    std::vector<std::string> values;      ///< flat; decimals as they stand there, or words; empty: the shape alone is stated
+    TextList values;                      ///< flat; decimals as they stand there, or words; empty: the shape alone is stated
     bool printed = false;                 ///< strings: must agree in the printed digits; otherwise rtol and atol decide
     std::optional<math::PrintedDigits> digits = {}; ///< printed as one array; absent: each number has its own
     double units = 0;                               ///< printed: units of the last digit that are forgiven

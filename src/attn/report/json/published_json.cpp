@@ -10,7 +10,7 @@ namespace {
 namespace key = model::key;
 
 /// Rows of a word and its id, as an object.
-void write_stated_vocabulary(JsonWriter& json, const std::vector<std::string>& values)
+void write_stated_vocabulary(JsonWriter& json, const TextList& values)
 {
     json.begin_object();
     for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
@@ -24,7 +24,7 @@ void write_stated_vocabulary(JsonWriter& json, const std::vector<std::string>& v
 void write_stated_nested(JsonWriter& json, const model::Published& published, bool quote, std::size_t level, std::size_t& next)
 {
     if (level == published.shape.size()) {
-        const std::string& value = published.values.at(next++);
+        const std::string_view value = published.values[next++];
         if (quote && !(published.printed && value == "null")) { // a word may be "null"
             json.string(value);
         } else {
@@ -43,7 +43,7 @@ void write_stated_nested(JsonWriter& json, const model::Published& published, bo
 std::string pasted(const model::Published& published, std::size_t level, std::size_t& next)
 {
     if (level == published.shape.size()) {
-        return published.values.at(next++);
+        return std::string(published.values[next++]);
     }
     std::string text;
     for (Index i = 0; i < published.shape[level]; ++i) {

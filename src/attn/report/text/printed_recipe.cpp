@@ -29,10 +29,10 @@ Published printed(const std::string& name, const Tensor<Scalar>& tensor, int dig
     return published;
 }
 
-Published stated(Item item, std::vector<std::string> values)
+Published stated(Item item, const std::vector<std::string>& values)
 {
     const Shape shape{std::ssize(values)};
-    return {.array = std::string(name_of(item)), .at = {}, .shape = shape, .values = std::move(values), .dtype = {}};
+    return {.array = std::string(name_of(item)), .at = {}, .shape = shape, .values = TextList(values), .dtype = {}};
 }
 
 Published vocabulary(const std::vector<std::string>& words)

@@ -392,7 +392,7 @@ TEST(Published, StringsArePrintedDigits)
     EXPECT_EQ(read.array, "weights");
     EXPECT_EQ(read.at, (std::vector<std::optional<Index>>{0, std::nullopt, 2}));
     EXPECT_EQ(read.shape, attn::Shape{2});
-    EXPECT_EQ(read.values, (std::vector<std::string>{"0.0185", "-1.4928e-02"}));
+    EXPECT_EQ(read.values, (attn::TextList{"0.0185", "-1.4928e-02"}));
     EXPECT_TRUE(read.printed);
     EXPECT_EQ(read.units, 1.0);
 }
@@ -402,7 +402,7 @@ TEST(Published, NumbersAreComputedOnesWithTolerances)
     const Published read =
         statement(R"("array":"W_q","values":[[1.50,-0],[null,1e-30]],"rtol":2e-5,"atol":1,"dtype":"float64","shape":[2,2])");
     EXPECT_EQ(read.shape, (attn::Shape{2, 2}));
-    EXPECT_EQ(read.values, (std::vector<std::string>{"1.50", "-0", "null", "1e-30"}));
+    EXPECT_EQ(read.values, (attn::TextList{"1.50", "-0", "null", "1e-30"}));
     EXPECT_FALSE(read.printed);
     EXPECT_EQ(read.rtol, 2e-5);
     EXPECT_EQ(read.atol, 1.0);
@@ -415,11 +415,11 @@ TEST(Published, NumbersAreComputedOnesWithTolerances)
 TEST(Published, WordsAndVocabulary)
 {
     const Published tokens = statement(R"("array":"tokens","values":["Life","is"])");
-    EXPECT_EQ(tokens.values, (std::vector<std::string>{"Life", "is"}));
+    EXPECT_EQ(tokens.values, (attn::TextList{"Life", "is"}));
     EXPECT_FALSE(tokens.printed);
     const Published vocabulary = statement(R"("array":"vocabulary","values":{"b":0,"a":1})");
     EXPECT_EQ(vocabulary.shape, (attn::Shape{2, 2}));
-    EXPECT_EQ(vocabulary.values, (std::vector<std::string>{"b", "0", "a", "1"}));
+    EXPECT_EQ(vocabulary.values, (attn::TextList{"b", "0", "a", "1"}));
 }
 
 TEST(Published, AShapeAlone)

@@ -21,7 +21,7 @@ Published stated(const std::string& array, Shape shape, std::vector<std::string>
     Published published;
     published.array = array;
     published.shape = std::move(shape);
-    published.values = std::move(values);
+    published.values = attn::TextList(values);
     return published;
 }
 
@@ -82,8 +82,10 @@ TEST(CheckRecipe, EveryPrintedDigitOfAnArticleCounts)
     for (std::size_t s = 0; s < recipe.published.size(); ++s) {
         for (std::size_t i = 0; recipe.published[s].printed && i < recipe.published[s].values.size(); ++i) {
             Published edited = recipe.published[s];
-            char& last = edited.values[i].back();
+            std::vector<std::string> values = edited.values.strings();
+            char& last = values[i].back();
             last = last == '9' ? '0' : static_cast<char>(last + 1);
+            edited.values = attn::TextList(values);
             const Finding finding = finding_of(recipe, edited);
             EXPECT_EQ(finding.mismatched, 1) << finding.what << " " << edited.values[i];
             ++edits;
