@@ -100,19 +100,17 @@ private:
     /// A finding for each array, and one for leaves that tell one thing together.
     void compare_leaves(std::optional<Index> layer, const std::string& name_of_layer)
     {
-        const auto own =
-            std::ranges::equal_range(stated_.leaves, order(layer), {}, [this](const Leaf& leaf) { return order(leaf.layer); });
-        for (auto begin = own.begin(); begin != own.end();) {
+        const auto is_own = [&](const Leaf& leaf) { return leaf.layer == layer; };
+        auto begin = std::ranges::find_if(stated_.leaves, is_own);
+        const auto own_end = std::find_if_not(begin, stated_.leaves.end(), is_own);
+        while (begin != own_end) {
             const std::string_view whole = whole_of(begin->name);
-            const auto end = std::find_if(begin, own.end(), [&](const Leaf& leaf) { return whole_of(leaf.name) != whole; });
+            const auto end = std::find_if(begin, own_end, [&](const Leaf& leaf) { return whole_of(leaf.name) != whole; });
             findings_.push_back(compare_whole(whole, {begin, end}));
             findings_.back().what.insert(0, name_of_layer);
             begin = end;
         }
     }
-
-    /// Layers ascend, and what is of none of them comes last.
-    [[nodiscard]] static Index order(std::optional<Index> layer) { return layer.value_or(trained_field::most_layers); }
 
     [[nodiscard]] const Leaf* computed(const Leaf& stated) const
     {

@@ -116,11 +116,11 @@ TEST(CheckRecipe, HintsAtQuotesWhenNumbersAgreeAsPrintedDigits)
     EXPECT_EQ(finding_of(unit_vectors(), weights).mismatched, 2);
     EXPECT_NE(finding_of(unit_vectors(), weights).hint.find("as strings"), std::string::npos);
     for (const char* other : {"0.7312", "73.11e-2", "7.311e-001", "0.7311e0"}) {
-        weights.values[1] = other;
+        weights.values = {"0.2689", other};
         EXPECT_GT(finding_of(unit_vectors(), weights).mismatched, 0) << other;
         EXPECT_EQ(finding_of(unit_vectors(), weights).hint, "") << other;
     }
-    weights.values[1] = "0.7311";
+    weights.values = {"0.2689", "0.7311"};
     weights.atol = 1e-9;
     EXPECT_EQ(finding_of(unit_vectors(), weights).hint, "");
 }
