@@ -43,4 +43,4 @@ def test_weights_to_be_drawn_are_counted_before_they_are(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "draws.json").write_text((models / "draws.json").read_text())
     done = run("run", "a b", "--model", f"{tmp_path}/", "--threads", "1", preexec_fn=within(1000))
-    assert_fails(done, 71, "the weights drawn need ", " bytes (", " are free; config.json asks for them")
+    assert_fails(done, 71, "the weights drawn need ", " bytes (", " are free; smaller sizes in config.json take less")

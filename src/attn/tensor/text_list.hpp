@@ -37,7 +37,8 @@ public:
 
     [[nodiscard]] std::size_t size() const { return ends_.size(); }
     [[nodiscard]] bool empty() const { return ends_.empty(); }
-    [[nodiscard]] std::string_view operator[](std::size_t i) const
+    /// Constant, since assigning to it would change nothing in the list. NOLINTNEXTLINE(readability-const-return-type)
+    [[nodiscard]] const std::string_view operator[](std::size_t i) const
     {
         const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
         return std::string_view(all_).substr(begin, ends_[i] - begin);

@@ -171,7 +171,7 @@ private:
                 note(std::move(said));
             }
         }
-        const Place place{.index = index, .name = name_of_line(index), .config = config_ ? &*config_ : nullptr};
+        const SeriesPlace place{.index = index, .name = name_of_line(index), .config = config_ ? &*config_ : nullptr};
         write_result(result, run_.report.format(), place, buffer_);
     }
 

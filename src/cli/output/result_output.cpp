@@ -30,7 +30,8 @@ void write_picture(const model::Result& result, const ResultFormat& how, report:
 
 } // namespace
 
-void write_result(const model::Result& result, const ResultFormat& how, const std::optional<Place>& place, report::Buffer& out)
+void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place,
+                  report::Buffer& out)
 {
     const std::optional<Index> index = place ? std::optional(place->index) : std::nullopt;
     switch (how.format) {

@@ -25,7 +25,7 @@ struct ResultFormat {
 };
 
 /// Which of several results in one output it is.
-struct Place {
+struct SeriesPlace {
     Index index = 0;                            ///< as JSON and CSV say it
     std::string name;                           ///< "entry 0", above its tables
     bool first = false;                         ///< nothing stands above it
@@ -33,6 +33,7 @@ struct Place {
 };
 
 /// The buffer is not flushed: for many results in a row. Throws as the exporters, before anything is written.
-void write_result(const model::Result& result, const ResultFormat& how, const std::optional<Place>& place, report::Buffer& out);
+void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place,
+                  report::Buffer& out);
 
 } // namespace attn::cli

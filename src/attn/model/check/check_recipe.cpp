@@ -174,14 +174,18 @@ struct Entry {
     SavedResult written;
 };
 
-/// Of all entries, (B, …); but a parameter or the vocabulary, which they share, as each of them has it. Where `at` begins with
-/// an entry, the others may have other shapes, and their elements are left out; otherwise throws Error(data) where they do.
-std::optional<Leaf> leaf_of(const std::vector<Entry>& entries, const std::string& name, const At& at)
+/// Nothing when the run has no such array. Of the entries of a batch together, (B, …); but a parameter or the vocabulary, which
+/// they share, as each of them has it. Where `at` begins with an entry, the others may have other shapes, and their elements
+/// are left out; otherwise throws Error(data) where they do.
+std::optional<Leaf> leaf_of(const std::vector<Entry>& entries, const std::string& name, const At& at, bool is_batch)
 {
     const Leaf* one = entries.front().written.find(name);
+    if (one == nullptr) {
+        return std::nullopt;
+    }
     const std::optional<Item> item = item_called(name);
-    if (one == nullptr || !item || item == Item::vocabulary) {
-        return one == nullptr ? std::nullopt : std::optional(*one);
+    if (!is_batch || !item || item == Item::vocabulary) {
+        return *one;
     }
     const bool chosen = !at.empty() && at.front() && *at.front() < std::ssize(entries);
     Leaf batch = *entries[chosen ? static_cast<std::size_t>(*at.front()) : 0].written.find(name);
@@ -210,10 +214,8 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
                                                                        : *published.dtype == Dtype::float32 ? " in float32"
                                                                                                             : " in float64");
     const Result& result = entries.front().result;
-    const Leaf* alone = entries.front().written.find(published.array);
-    const std::optional<Leaf> computed = is_whole_batch(recipe) ? leaf_of(entries, published.array, published.at)
-                                         : alone == nullptr     ? std::nullopt
-                                                                : std::optional(*alone);
+    const bool is_batch = is_whole_batch(recipe);
+    const std::optional<Leaf> computed = leaf_of(entries, published.array, published.at, is_batch);
     if (!computed) {
         return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, result));
     }
@@ -226,7 +228,7 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
     if (!places) {
         return with_hint(mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape),
                                                     to_string(part->shape))),
-                         missing_index(published, part->shape, is_whole_batch(recipe)));
+                         missing_index(published, part->shape, is_batch));
     }
     if (published.values.empty()) {
         Finding finding;

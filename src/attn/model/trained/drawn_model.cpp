@@ -14,6 +14,18 @@
 namespace attn::model {
 namespace {
 
+using Shapes = std::map<std::string, Shape>;
+
+/// Of every tensor by its name, those that several parts share once.
+Shapes shapes_of(const transformer::Architecture& architecture)
+{
+    Shapes shapes;
+    for (transformer::NeededTensor& needed : transformer::needed_tensors(architecture)) {
+        shapes.emplace(std::move(needed.name), std::move(needed.shape));
+    }
+    return shapes;
+}
+
 struct DrawnPart {
     Tensor<float> values;
     Index rows = 0; ///< drawn so far
@@ -22,11 +34,8 @@ struct DrawnPart {
 class WeightDrawing {
 public:
     WeightDrawing(const transformer::Architecture& architecture, Generator generator)
-        : architecture_(architecture), generator_(generator)
+        : architecture_(architecture), generator_(generator), shapes_(shapes_of(architecture))
     {
-        for (const transformer::NeededTensor& needed : transformer::needed_tensors(architecture)) {
-            shapes_.emplace(needed.name, needed.shape);
-        }
     }
 
     void seed(std::uint64_t value, const std::string& place) { stream_ = start_stream(generator_, value, place); }
@@ -128,7 +137,7 @@ private:
     const transformer::Architecture& architecture_;
     Generator generator_;
     std::optional<random::Stream> stream_;
-    std::map<std::string, Shape> shapes_;
+    Shapes shapes_;
     std::map<std::string, DrawnPart> drawn_;
 };
 
@@ -137,25 +146,19 @@ private:
 void require_room_for_weights(const transformer::Architecture& architecture, Index limit)
 {
     constexpr const char* what = "memory for the weights";
-    std::map<std::string, Shape> shapes;
-    for (transformer::NeededTensor& needed : transformer::needed_tensors(architecture)) {
-        shapes.emplace(std::move(needed.name), std::move(needed.shape));
-    }
+    const Shapes shapes = shapes_of(architecture);
+    const auto count_of = [](const Shapes::value_type& tensor) { return element_count(tensor.second); };
     Index total = 0;
-    Index most = 0;
-    const std::pair<const std::string, Shape>* largest = nullptr;
     for (const auto& tensor : shapes) {
-        const Index count = element_count(tensor.second);
-        total = checked_sum(total, count, what);
-        largest = count > most ? &tensor : largest;
-        most = std::max(most, count);
+        total = checked_sum(total, count_of(tensor), what);
     }
-    const Index bytes =
-        checked_sum(checked_product(total, sizeof(float), what), checked_product(most, sizeof(double), what), what);
+    const auto largest = std::ranges::max_element(shapes, {}, count_of);
+    const Index bytes = checked_sum(checked_product(total, sizeof(float), what),
+                                    checked_product(count_of(*largest), sizeof(double), what), what);
     if (bytes > limit) {
         throw Error(ErrorKind::too_large,
                     fmt::format("the weights drawn need {} (the largest: {} {}) and {} are free; "
-                                "config.json asks for them, and for fewer with smaller numbers",
+                                "smaller sizes in config.json take less",
                                 bytes_in_words(bytes), largest->first, to_string(largest->second), bytes_in_words(limit)));
     }
 }

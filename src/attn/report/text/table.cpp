@@ -327,7 +327,7 @@ void write_table(const Result& result, const TableOptions& options, Buffer& buff
         }
         Parts tables(buffer, true);
         for (const model::Array* array : shown_arrays(result, layer)) {
-            layer_by_layer ? tables.next() : parts.next();
+            (layer_by_layer ? tables : parts).next();
             write_array(buffer, result, layer, *array, options);
         }
     }
