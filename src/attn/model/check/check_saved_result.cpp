@@ -124,7 +124,8 @@ private:
         if (whole == key::warnings) {
             // An older file of a model may have no warning where there is one now.
             const bool older = first.layer && first.texts.empty();
-            const Leaf now = without_advice(older || computed(first) == nullptr ? first : *computed(first));
+            const Leaf* const written_now = older ? nullptr : computed(first);
+            const Leaf now = without_advice(written_now == nullptr ? first : *written_now);
             return compare(without_advice(first), &now, tolerance_);
         }
         if (first.name == whole) {
