@@ -6,7 +6,7 @@ usage: readme.py ATTN_CLI [--rounds 5] [--write] [--python [PEER=]PYTHON …]
 Runs the other scripts of this folder, and `attn-cli bench` with several options in turns: every round times each of them once,
 and what is told is the median. Takes about half an hour; the machine should have nothing else to do. Without --write the text is
 printed; with it, it takes the place of what stands between the two marks in data/manual/performance.md, and data/plots/ gets the
-plots. The README quotes some of these figures; tests/cli/test_readme.py says which have changed.
+plots. The README quotes some of these figures; tests/cli/manual/test_readme.py says which have changed.
 Peers that are missing are named, with what installs them (peers.py --help).
 """
 

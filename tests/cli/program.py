@@ -1,12 +1,16 @@
 """Running attn-cli from a test: arguments in; standard output, standard error and exit code out."""
 
+import fcntl
 import json
 import os
+import pty
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,3 +162,14 @@ def succeeds(*arguments, **options):
     done = run(*arguments, **options)
     assert (done.code, done.err) == (0, b""), done
     return done
+
+
+def on_terminal(*arguments, columns=80, env=None, stderr_too=True, stdin=subprocess.DEVNULL):
+    """Exit code and what the terminal got; standard error goes to it too unless told otherwise."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **(env or {})}
+    stderr = follower if stderr_too else subprocess.DEVNULL
+    with subprocess.Popen([PROGRAM, *arguments], stdin=stdin, stdout=follower, stderr=stderr, env=environment) as process:
+        got = all_of_terminal(leader, follower, process)
+    return process.returncode, got

@@ -489,7 +489,7 @@ TEST(Builtin, HoldsRecipesAndSchemasByName)
         EXPECT_EQ(parse_recipe(file.contents).name, file.name);
         EXPECT_TRUE(file.contents.ends_with("}\n")); // byte by byte, to the last one
     }
-    EXPECT_TRUE(std::ranges::is_sorted(names)); // each file of data/recipes: tests/cli/test_command_line.py
+    EXPECT_TRUE(std::ranges::is_sorted(names)); // each file of data/recipes: tests/cli/command_line/test_command_line.py
     EXPECT_FALSE(names.empty());
     names.clear();
     for (const auto& file : attn::io::builtin_schemas()) {

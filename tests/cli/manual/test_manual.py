@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from program import PROGRAM, assert_fails, run, run_unread, succeeds
-from test_terminal import on_terminal
+from program import PROGRAM, assert_fails, on_terminal, run, run_unread, succeeds
 
-MANUAL = Path(__file__).parents[2] / "data" / "manual"
+MANUAL = Path(__file__).parents[3] / "data" / "manual"
 PAGES = {path.stem: path.read_bytes() for path in MANUAL.glob("*.md")}
 COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema", "manual-page", "completions", "help"]
 SAYS = "printf 'the pager has: '; head -n 1"

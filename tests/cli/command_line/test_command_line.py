@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 
-RECIPES = Path(__file__).parents[2] / "data" / "recipes"
+RECIPES = Path(__file__).parents[3] / "data" / "recipes"
 COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema", "manual-page", "completions", "help"]
 
 

@@ -11,7 +11,7 @@ from program import SENTENCE, run, succeeds
 
 jsonschema = pytest.importorskip("jsonschema")
 
-RECIPES = Path(__file__).resolve().parents[2] / "data" / "recipes"
+RECIPES = Path(__file__).resolve().parents[3] / "data" / "recipes"
 SCHEMAS = {name: succeeds("schema", name).json for name in ("recipe", "result", "tensor", "explanation", "check", "diagnosis")}
 RECIPE, RESULT = (jsonschema.Draft202012Validator(SCHEMAS[name]) for name in ("recipe", "result"))
 DIGEST = "0123456789abcdef" * 4

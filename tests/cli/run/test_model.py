@@ -10,9 +10,8 @@ import jsonschema
 import pytest
 import tiny_models
 from pictures import parse, texts, tooltips
-from program import assert_fails, run, run_unread, succeeds
+from program import assert_fails, on_terminal, run, run_unread, succeeds
 from tensors import load_safetensors, numpy, save_safetensors
-from test_terminal import on_terminal
 
 SENTENCE = "the cat sat on the mat"
 

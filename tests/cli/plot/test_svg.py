@@ -121,7 +121,7 @@ def test_lines_from_right_to_left_begin_at_the_right():
 @pytest.mark.skipif(shutil.which("rsvg-convert") is None, reason="rsvg-convert is not installed")
 def test_the_commands_of_the_manual_make_png_and_pdf(tmp_path):
     succeeds("run", SENTENCE, "-o", tmp_path / "weights.svg")
-    manual = (Path(__file__).parents[2] / "data" / "manual" / "pictures.md").read_text(encoding="utf-8")
+    manual = (Path(__file__).parents[3] / "data" / "manual" / "pictures.md").read_text(encoding="utf-8")
     commands = re.findall(r"^(rsvg-convert .*)$", manual, re.MULTILINE)
     assert len(commands) == 2
     for command in commands:

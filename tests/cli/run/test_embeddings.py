@@ -11,7 +11,7 @@ import pytest
 from program import PROGRAM, SANITIZED, assert_fails, run, shell, succeeds
 from tensors import close, numpy, save_safetensors
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "data" / "made-up-vectors.txt"
 WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
 SENTENCE = "Life is short, eat dessert first"

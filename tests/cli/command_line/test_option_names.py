@@ -5,7 +5,7 @@ from pathlib import Path
 
 from program import succeeds
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|"((?:[^"\\\n]|\\.)*)"')
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 OF_HABIT = set("--output --out --save --svg --rope-base --rope-dim --rope-style".split())  # answered with what is meant

@@ -9,9 +9,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from program import SENTENCE, assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, on_terminal, run, succeeds
 from tensors import numpy
-from test_terminal import on_terminal
 
 APPROVED = Path(__file__).parent / "approved"
 IS = ["explain", SENTENCE, "--query", "is"]

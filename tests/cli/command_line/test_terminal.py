@@ -1,32 +1,18 @@
 """Terminals, colours, locales, logs and progress."""
 
-import fcntl
 import os
 import pty
 import re
 import shlex
-import struct
 import subprocess
-import termios
 import time
 from pathlib import Path
 
 import pytest
-from program import PROGRAM, SANITIZED, SENTENCE, all_of_terminal, assert_fails, run, succeeds
+from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, on_terminal, run, succeeds
 from tensors import numpy
 
 ESCAPE = b"\x1b"
-
-
-def on_terminal(*arguments, columns=80, env=None, stderr_too=True, stdin=subprocess.DEVNULL):
-    """Exit code and what the terminal got; standard error goes to it too unless told otherwise."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **(env or {})}
-    stderr = follower if stderr_too else subprocess.DEVNULL
-    with subprocess.Popen([PROGRAM, *arguments], stdin=stdin, stdout=follower, stderr=stderr, env=environment) as process:
-        got = all_of_terminal(leader, follower, process)
-    return process.returncode, got
 
 
 def test_a_terminal_as_standard_input_is_no_sentence():
@@ -234,7 +220,7 @@ def test_the_strongest_cell_is_the_one_to_explain():
 def test_commands_are_proposed_only_below_the_first_output_of_what_was_typed(arguments, tmp_path):
     (tmp_path / "text").write_text("a b")
     with open(tmp_path / "text", "rb") as stdin:
-        arguments = [str(Path(__file__).parents[2] / a) if a.startswith("data/") else a for a in arguments]
+        arguments = [str(Path(__file__).parents[3] / a) if a.startswith("data/") else a for a in arguments]
         assert first_output(*arguments, stdin=stdin)[1] == []
 
 

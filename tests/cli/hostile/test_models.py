@@ -28,17 +28,17 @@ def test_what_a_weight_map_says_about_itself_is_passed_over(tmp_path):
     folder, _ = tiny_models.bert(tmp_path / "model")
     (folder / "model.safetensors").rename(folder / "one.safetensors")
     names = load_safetensors(folder / "one.safetensors")[0]
-    metadata = {"k" * 1_000_000: {str(i): {} for i in range(20_000)}}
+    metadata = {"k" * 1_000_000: {str(i): {} for i in range(100_000)}}
     index = {"metadata": metadata, "weight_map": {name: "one.safetensors" for name in names}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     done, seconds, megabytes = measured("run", "the cat", "--model", f"{folder}/")
     assert (done.code, done.err) == (0, b""), done
-    assert seconds < 0.5 and megabytes < 64 + BASE, (seconds, megabytes)  # 3 seconds
+    assert seconds < 8 and megabytes < 64 + BASE, (seconds, megabytes)  # 15 seconds where every key is copied
 
 
 @limits_memory
 def test_weights_to_be_drawn_are_counted_before_they_are(tmp_path):
-    models = pathlib.Path(__file__).parents[2] / "data" / "models" / "two-blocks"
+    models = pathlib.Path(__file__).parents[3] / "data" / "models" / "two-blocks"
     config = json.loads((models / "config.json").read_text()) | {"vocab_size": 10_000_000}
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "draws.json").write_text((models / "draws.json").read_text())

@@ -13,7 +13,7 @@ import pytest
 
 PROGRAM = os.environ["ATTN_CLI"]
 OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 RECIPES = sorted(path.stem for path in (DATA / "recipes").glob("*.json"))
 TOKENS = [5, 15, 17, 400]
 EVERYTHING = ["--show", "all"]
