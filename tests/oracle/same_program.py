@@ -52,6 +52,8 @@ ALLOWED: list[tuple[str, str, str]] = [
     (r" at \(.*got (nan|inf|-inf)", r"error: --(head|query|layer|batch)|error: (picture|HTML): got", "plot judges what it is asked for before it reads the numbers"),
     (r"--layer: got none", r"error: --(head|query): got", "plot judges heads and rows before it counts layers"),
     (r"config\.json'.*, column \d+: the key .* is there twice", r"config\.json'.*, column \d+: the key .* is there twice", "a number that is misplaced is named at its own column"),
+    (r"a divisor of the [^(\n]* \([\d, ]+\)", r"a divisor of the [^(\n]*", "no list of divisors"),
+    (r"got '.*' and \d+ numbers?; allowed: \d+ numbers?", r"has no vector for", "a line of vectors that has too many numbers is a word that nobody asked for"),
 ]
 
 

@@ -2,7 +2,7 @@
 
 Run as a program, it stores what the commands of that file say now; to add a message, write its `$ ` line there first:
 
-    ATTN_CLI=build/release/attn-cli python3 tests/cli/test_messages.py
+    ATTN_CLI=build/release/attn-cli PYTHONPATH=tests/cli python3 tests/cli/command_line/test_messages.py
 """
 
 import json

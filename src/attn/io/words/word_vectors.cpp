@@ -115,26 +115,9 @@ void require_count(const VectorText& text, Index words)
                                              in_quotes(word), first));
 }
 
-std::string_view first_field(std::string_view word)
-{
-    return word.substr(0, word.find(' '));
-}
-
 Index first_word_line(const VectorText& text)
 {
     return text.count ? 2 : 1;
-}
-
-/// A word is missing, and this line begins with it.
-void require_no_word_but_numbers(const VectorText& text, const VectorLine& line)
-{
-    const std::string_view word = entry_of(text, line).word;
-    const std::string_view extra = word.substr(word.find(' ') + 1);
-    if (are_numbers(extra)) {
-        throw Error(ErrorKind::data, place_of(text.file.name, line.number),
-                    fmt::format("{} and {}", in_quotes(first_field(word)), counted(line.spaces, "number")),
-                    counted(text.dim, "number"));
-    }
 }
 
 /// Rows that are made when the first vector comes: what a header claims takes no memory.
@@ -172,8 +155,7 @@ private:
 class Finder {
 public:
     Finder(const VectorText& text, const model::WantedWords& wanted, bool allow_nonfinite)
-        : text_(text), rows_(text, wanted.words.size(), allow_nonfinite), lines_(wanted.words.size()),
-          suspects_(wanted.words.size()), noticed_(wanted.noticed)
+        : text_(text), rows_(text, wanted.words.size(), allow_nonfinite), lines_(wanted.words.size()), noticed_(wanted.noticed)
     {
         for (const auto& words : {wanted.words, wanted.noticed}) {
             for (const std::string& word : words) {
@@ -188,21 +170,11 @@ public:
         const VectorEntry entry = entry_of(text_, line);
         if (const auto found = wanted_.find(entry.word); found != wanted_.end()) {
             take(found->second, line, entry);
-        } else if (line.spaces > text_.dim) {
-            const auto first = wanted_.find(first_field(entry.word));
-            if (first != wanted_.end() && is_read(first->second) && !suspects_[first->second]) {
-                suspects_[first->second] = line;
-            }
         }
     }
 
     model::FoundVectors take()
     {
-        for (std::size_t word = 0; word < suspects_.size(); ++word) {
-            if (suspects_[word] && !rows_.has(word)) {
-                require_no_word_but_numbers(text_, *suspects_[word]);
-            }
-        }
         model::FoundVectors found = rows_.take();
         for (const std::string& word : noticed_) {
             found.noticed.push_back(seen_[wanted_.at(word)]);
@@ -229,8 +201,7 @@ private:
     const VectorText& text_;
     std::unordered_map<std::string_view, std::size_t> wanted_; ///< those whose vectors are read come first
     Rows rows_;
-    std::vector<Index> lines_;                        ///< where the words were found
-    std::vector<std::optional<VectorLine>> suspects_; ///< lines that begin with a word and go on with more than its numbers
+    std::vector<Index> lines_; ///< where the words were found
     std::span<const std::string> noticed_;
     std::vector<bool> seen_; ///< of both
 };
@@ -286,11 +257,7 @@ VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(st
     Index words = 0;
     VectorLines lines(text_.file, text_.first, first_word_line(text_), search.passed);
     for (auto line = lines.next(); line; line = lines.next(), ++words) {
-        const std::string_view word = entry_of(text_, *line).word;
-        places_.push_back({hash_of(word), line->offset, line->number});
-        if (line->spaces > text_.dim) {
-            places_.push_back({hash_of(first_field(word)), line->offset, line->number});
-        }
+        places_.push_back({hash_of(entry_of(text_, *line).word), line->offset, line->number});
     }
     require_count(text_, words);
     std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.hash < b.hash; });

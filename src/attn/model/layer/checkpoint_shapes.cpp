@@ -12,7 +12,7 @@
 namespace attn::model {
 namespace {
 
-/// Heads that are worth a list of divisors.
+/// Heads up to which the possible ones are listed.
 constexpr Index most_heads = 65536;
 
 /// As far as a recipe, which the config of the result is, can name lengths.

@@ -14,17 +14,6 @@ namespace {
 /// Products of two lengths stay far from overflow, and LAPACK-style 32-bit sizes hold them.
 constexpr Index largest_width = std::numeric_limits<std::int32_t>::max();
 
-std::string divisors_of(Index number)
-{
-    std::string list;
-    for (Index d = 1; d <= number; ++d) {
-        if (number % d == 0) {
-            list += (list.empty() ? "" : ", ") + std::to_string(d);
-        }
-    }
-    return list;
-}
-
 /// The heads do not divide the embedding dimension, whose size d_k and d_v would have.
 [[noreturn]] void refuse_heads(Index D, Index H, const Origin& origin)
 {
@@ -35,7 +24,7 @@ std::string divisors_of(Index number)
                     fmt::format("a multiple of the {} heads{}", H, instead));
     }
     throw Error(fault, origin.name_of(field::heads), std::to_string(H),
-                fmt::format("a divisor of the embedding dimension {} ({}){}", D, divisors_of(D), instead));
+                fmt::format("a divisor of the embedding dimension {}{}", D, instead));
 }
 
 /// An identity that is not square would drop numbers of a word's vector or add zeros to it; nn.MultiheadAttention divides
@@ -68,8 +57,7 @@ void require_kv_heads(Index H, Index H_kv, const Origin& origin)
         throw Error(fault, origin.name_of(field::heads), std::to_string(H),
                     fmt::format("a multiple of the {} key/value heads, or give --kv-heads", H_kv));
     }
-    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv),
-                fmt::format("a divisor of the {} heads ({})", H, divisors_of(H)));
+    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv), fmt::format("a divisor of the {} heads", H));
 }
 
 void require_width(Index H, Index size, const FieldInfo& field, const Origin& origin)

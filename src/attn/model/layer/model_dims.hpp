@@ -18,7 +18,7 @@ struct ModelDims {
     [[nodiscard]] Index outputs() const { return output_dim == 0 ? D : output_dim; }
 };
 
-/// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a
+/// Fills in the defaults. Throws Error when H does not divide D or H_kv does not divide H, when a
 /// product is too large, when ids come without vocab_size: usage or data, as `origin` says who is at fault. Error(data) for an
 /// id that is not below V or a vocabulary of more words than V.
 [[nodiscard]] ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin = {});
