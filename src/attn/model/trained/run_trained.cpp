@@ -307,6 +307,24 @@ Guesses guesses_at(Index position, const Tensor<float>& logits, Word word_of_id)
     return guesses;
 }
 
+/// And the likeliest words where the sentence leaves one open.
+void add_logits(Result& result, const Trained& trained, Tensor<float> logits)
+{
+    for (const Index place : open_places(result, trained)) {
+        result.guesses.push_back(guesses_at(place, logits, [&](Index id) { return word_of(id, result, trained); }));
+    }
+    if (const Index last = std::ssize(trained.model.architecture().layers) - 1; result.layers.back().number != last) {
+        result.warnings.push_back(fmt::format("logits are those behind the last layer, {}, which is not shown", last));
+    }
+    const std::vector<Index>& rows = result.query_positions;
+    result.logits = rows.empty() ? std::move(logits) : with_rows(logits, info_of(Item::logits), rows);
+    if (result.guesses.empty()) {
+        result.warnings.emplace_back(
+            "no likeliest word: the sentence has no [MASK]; the logits themselves are in JSON, CSV and "
+            "tensor files");
+    }
+}
+
 } // namespace
 
 Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer,
@@ -395,19 +413,7 @@ Result run_trained(const TrainedConfig& config, const Trained& trained, const Ru
         add_hidden_states(result.layers, outputs.hidden_states, result.show);
     }
     if (asked.logits != transformer::Logits::none) {
-        for (const Index place : open_places(result, trained)) {
-            result.guesses.push_back(guesses_at(place, outputs.logits, [&](Index id) { return word_of(id, result, trained); }));
-        }
-        if (const Index last = std::ssize(architecture.layers) - 1; layers.back() != last) {
-            result.warnings.push_back(fmt::format("logits are those behind the last layer, {}, which is not shown", last));
-        }
-        const std::vector<Index>& rows = result.query_positions;
-        result.logits = rows.empty() ? std::move(outputs.logits) : with_rows(outputs.logits, info_of(Item::logits), rows);
-        if (result.guesses.empty()) {
-            result.warnings.emplace_back(
-                "no likeliest word: the sentence has no [MASK]; the logits themselves are in JSON, CSV and "
-                "tensor files");
-        }
+        add_logits(result, trained, std::move(outputs.logits));
     }
     return result;
 }

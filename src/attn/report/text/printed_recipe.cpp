@@ -41,7 +41,7 @@ Published vocabulary(const std::vector<std::string>& words)
     for (std::size_t id = 0; id < words.size(); ++id) {
         rows.insert(rows.end(), {words[id], std::to_string(id)});
     }
-    Published published = stated(Item::vocabulary, std::move(rows));
+    Published published = stated(Item::vocabulary, rows);
     published.shape = {std::ssize(words), 2};
     return published;
 }
