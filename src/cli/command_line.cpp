@@ -5,7 +5,7 @@
 #include "cli/help.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/output/hints.hpp"
-#include "cli/output/stdout.hpp"
+#include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/system.hpp"
 

@@ -6,8 +6,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     fuzz::must_read_or_refuse(
         data, size, [](fuzz::Bytes file) { return attn::io::read_npy(file, "file"); },
-        [](const std::vector<attn::io::TensorBytes>& tensors, const attn::io::ByteSink& sink) {
-            attn::io::write_npy(tensors.front(), sink);
+        [](const std::vector<attn::io::TensorBytes>& tensors, attn::Buffer& buffer) {
+            attn::io::write_npy(tensors.front(), buffer);
         });
     return 0;
 }

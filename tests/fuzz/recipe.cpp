@@ -26,12 +26,9 @@ void must_read_or_refuse(Read read)
 
 std::string written(const attn::model::Recipe& recipe)
 {
-    std::string text;
-    const attn::report::Sink sink = [&](std::string_view bytes) { text += bytes; };
-    attn::report::Buffer buffer(sink);
-    attn::report::write_recipe(recipe, buffer);
-    buffer.flush();
-    return text;
+    attn::Buffer text;
+    attn::report::write_recipe(recipe, text);
+    return text.text();
 }
 
 } // namespace

@@ -7,10 +7,9 @@ namespace {
 
 std::string written(const attn::StoredTensor& tensor)
 {
-    std::string text;
-    attn::report::write_tensor_json(tensor.view(), {.name = tensor.name, .masked = false},
-                                    [&](std::string_view bytes) { text += bytes; });
-    return text;
+    attn::Buffer text;
+    attn::report::write_tensor_json(tensor.view(), {.name = tensor.name, .masked = false}, text);
+    return text.text();
 }
 
 /// Writing takes a step for every list, also for those without a number, which a few bytes can ask for without end.

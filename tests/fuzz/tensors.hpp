@@ -43,7 +43,7 @@ inline std::vector<std::byte> stored(const attn::TensorView& view)
     return attn::to_bytes(view.type, std::span<const double>(values));
 }
 
-/// `read(bytes)` gives tensors or refuses; `write(tensors, sink)` writes what `read` must then find again.
+/// `read(bytes)` gives tensors or refuses; `write(tensors, buffer)` writes what `read` must then find again.
 template <typename Read, typename Write>
 void must_read_or_refuse(const std::uint8_t* data, std::size_t size, Read read, Write write)
 {
@@ -63,9 +63,9 @@ void must_read_or_refuse(const std::uint8_t* data, std::size_t size, Read read, 
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         tensors[i].bytes = elements[i];
     }
-    std::string written;
-    write(tensors, [&](std::string_view part) { written += part; });
-    const attn::io::TensorFile again = read(std::as_bytes(std::span(written)));
+    attn::Buffer written;
+    write(tensors, written);
+    const attn::io::TensorFile again = read(std::as_bytes(std::span(written.text())));
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const attn::TensorView& view = again.at(tensors[i].name, "what was written");
         if (view.type != tensors[i].type || view.shape != tensors[i].shape || stored(view) != elements[i]) {

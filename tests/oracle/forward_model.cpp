@@ -156,9 +156,9 @@ void run(const Arguments& arguments)
     if (asked.logits != transformer::Logits::none) {
         keep("logits", std::move(outputs.logits));
     }
-    std::ofstream out(arguments.out, std::ios::binary);
-    io::write_safetensors(tensors,
-                          [&](std::string_view part) { out.write(part.data(), static_cast<std::streamsize>(part.size())); });
+    attn::Buffer file;
+    io::write_safetensors(tensors, file);
+    std::ofstream(arguments.out, std::ios::binary) << file.text();
 
     double fastest = 1e9;
     for (int round = 0; round < arguments.rounds; ++round) {

@@ -75,17 +75,15 @@ void convert(const std::string& from, const std::string& to, const std::string& 
         const auto& [name, view] = tensors.entries[i];
         written.push_back({name, view.type, view.shape, elements[i]});
     }
-    std::ofstream out(to, std::ios::binary);
-    const attn::io::ByteSink sink = [&](std::string_view part) {
-        out.write(part.data(), static_cast<std::streamsize>(part.size()));
-    };
+    attn::Buffer file;
     if (format == "npy") {
-        attn::io::write_npy(written.at(0), sink);
+        attn::io::write_npy(written.at(0), file);
     } else if (format == "npz") {
-        attn::io::write_npz(written, sink);
+        attn::io::write_npz(written, file);
     } else {
-        attn::io::write_safetensors(written, sink);
+        attn::io::write_safetensors(written, file);
     }
+    std::ofstream(to, std::ios::binary) << file.text();
 }
 
 void round(const std::string& type)

@@ -203,12 +203,9 @@ Recipe random_recipe(FieldChoices& choose)
 
 std::string text_of(const Recipe& recipe)
 {
-    std::string text;
-    const attn::report::Sink sink = [&](std::string_view bytes) { text += bytes; };
-    attn::report::Buffer buffer(sink);
-    attn::report::write_recipe(recipe, buffer);
-    buffer.flush();
-    return text;
+    attn::Buffer text;
+    attn::report::write_recipe(recipe, text);
+    return text.text();
 }
 
 /// An empty text that need not be there says as much as none.

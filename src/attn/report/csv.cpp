@@ -3,7 +3,7 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/report/axes.hpp"
-#include "attn/report/buffer.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/buffer.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <optional>
 #include <string>

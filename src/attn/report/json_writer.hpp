@@ -1,7 +1,7 @@
 // Writes JSON piece by piece, without spaces and without ever holding more than a buffer of it.
 #pragma once
 
-#include "attn/report/buffer.hpp"
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/tensor.hpp"
 
 #include <algorithm>
@@ -124,14 +124,6 @@ void write_json_line(Buffer& buffer, Write write)
     write(json);
     json.end_object();
     json.newline();
-}
-/// The same to a sink, which gets all of it.
-template <typename Write>
-void write_json_line(const Sink& sink, Write write)
-{
-    Buffer buffer(sink);
-    write_json_line(buffer, write);
-    buffer.flush();
 }
 
 } // namespace attn::report

@@ -62,12 +62,11 @@ void require_storable(const model::AttendInputs& inputs, const AttendOptions& op
 void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
 {
     if (info_of(options.format).is_binary) {
-        return write_tensors(bytes_of(tensors), options.format, {}, output.sink());
+        return write_tensors(bytes_of(tensors), options.format, {}, output);
     }
     for (const StoredTensor& tensor : tensors) {
         const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;
-        report::write_tensor_json(tensor.view(), {.name = name, .masked = is_masked(*model::item_called(tensor.name))},
-                                  output.sink());
+        report::write_tensor_json(tensor.view(), {.name = name, .masked = is_masked(*model::item_called(tensor.name))}, output);
     }
 }
 

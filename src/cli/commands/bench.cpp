@@ -157,7 +157,7 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
 int execute_bench(BenchOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     finish_options(operands, options);
-    Output output{std::nullopt};
+    Output output;
     std::vector<report::Timing> timings;
     TensorInputs files;
     if (options.mask) {
@@ -176,9 +176,9 @@ int execute_bench(BenchOptions& options, const Operands& operands, const Globals
     }
     progress.erase();
     if (options.json) {
-        report::write_timings_json(timings, output.sink());
+        report::write_timings_json(timings, output);
     } else {
-        report::write_timings(timings, output.columns(), output.sink());
+        report::write_timings(timings, output.columns(), output);
     }
     output.finish();
     return success;

@@ -74,12 +74,9 @@ bool begins_recipe(std::string_view json)
 /// The document that a result is written as, read again.
 model::SavedResult written(const model::Result& result)
 {
-    std::string json;
-    const report::Sink sink = [&](std::string_view bytes) { json += bytes; };
-    report::Buffer buffer(sink);
-    report::write_json(result, {}, buffer);
-    buffer.flush();
-    return io::parse_saved_result(json);
+    Buffer json;
+    report::write_json(result, {}, json);
+    return io::parse_saved_result(json.text());
 }
 
 class Checker {
@@ -110,7 +107,7 @@ private:
     Log& log_;
     bool json_; ///< a document for each report, and for each error
     std::size_t most_bytes_;
-    Output output_{std::nullopt};
+    Output output_;
     StageReporter stages_;
     IsaNote isa_note_;
     model::RunSettings settings_;
@@ -161,7 +158,7 @@ void Checker::attempt(const std::string& name, const std::string& quoted_name, W
 void Checker::report_error(const std::string& name, const std::string& message, int code)
 {
     if (json_) {
-        tell([&] { report::write_check_error_json(name, code, message, output_.sink()); });
+        tell([&] { report::write_check_error_json(name, code, message, output_); });
     }
     worst_ = std::max(worst_, code);
 }
@@ -170,9 +167,9 @@ void Checker::report(const model::CheckReport& report, const std::string& name)
 {
     tell([&] {
         if (json_ && !(log_.quiet() && report.passed())) {
-            report::write_check_json(report, name, output_.sink());
+            report::write_check_json(report, name, output_);
         } else if (!json_) {
-            report::write_check(report, name, log_.quiet(), output_.sink());
+            report::write_check(report, name, log_.quiet(), output_);
         }
     });
     differs_ = differs_ || !report.passed();
@@ -213,7 +210,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
     case io::Document::failed_line: {
         const std::string why = "not checked, the line could not be computed: " + in_quotes(io::parse_failed_line(json), 200);
         if (!json_) {
-            tell([&] { output_.write(name + ": " + why + "\n"); });
+            tell([&] { output_.append(name + ": " + why + "\n"); });
         }
         return report_error(name, why, bad_data);
     }

@@ -47,14 +47,14 @@ std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& 
 
 void write(const model::Comparison& comparison, const CompareOptions& options, const Operands& operands)
 {
-    Output output{std::nullopt};
+    Output output;
     if (options.json) {
-        report::write_comparison_json(comparison, output.sink());
+        report::write_comparison_json(comparison, output);
     } else {
-        report::write_comparison(comparison, operands.words[0], operands.words[1], output.sink());
+        report::write_comparison(comparison, operands.words[0], operands.words[1], output);
         const bool chosen = options.rtol || options.atol || options.ulps;
         if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
-            output.sink()(fmt::format("the tolerance is --rtol {} --atol {}; larger ones, or --ulps, forgive more\n",
+            output.append(fmt::format("the tolerance is --rtol {} --atol {}; larger ones, or --ulps, forgive more\n",
                                       math::shortest(tolerance->rtol), math::shortest(tolerance->atol)));
         }
     }

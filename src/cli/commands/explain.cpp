@@ -140,15 +140,15 @@ int execute_explain(ExplainOptions& options, const Operands& operands, const Glo
     }
     for (const model::Explanation& explanation : explained.rows) {
         if (format == Format::json) {
-            report::write_explanation_json(explanation, output.sink());
+            report::write_explanation_json(explanation, output);
         } else {
-            output.write(&explanation == &explained.rows.front() ? "" : "\n");
+            output.append(&explanation == &explained.rows.front() ? "" : "\n");
             report::write_explanation(explanation,
                                       {.digits = digits,
                                        .width = output.columns(),
                                        .markdown = format == Format::markdown,
                                        .shading = shading_of(output, log.colour())},
-                                      output.sink());
+                                      output);
         }
     }
     output.finish();

@@ -18,7 +18,7 @@ using model::diagnose::Verdict;
 void draw(const Against& found, const std::string& name, const std::string& path)
 {
     Output picture(path);
-    report::write_error_map(found, name, picture.sink());
+    report::write_error_map(found, name, picture);
     picture.finish();
 }
 
@@ -39,7 +39,7 @@ std::optional<report::SuggestedFile> suggested(const Against& found, const Judge
 
 int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
 {
-    Output output{std::nullopt};
+    Output output;
     int code = success;
     bool read = true;
     const auto write = judge.json                  ? report::write_diagnosis_json
@@ -59,7 +59,7 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
             const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
             code = std::max(code, found.agrees() ? success : difference_found);
             if (read) {
-                write({found, name, input ? &*input : nullptr}, output.sink());
+                write({found, name, input ? &*input : nullptr}, output);
                 output.flush();
             }
         } catch (const ReaderGone&) { // the exit code says what it left unread

@@ -3,8 +3,8 @@
 #include "attn/report/text/prose.hpp"
 #include "cli/help.hpp"
 #include "cli/options/suggest.hpp"
+#include "cli/output/output.hpp"
 #include "cli/output/pager.hpp"
-#include "cli/output/stdout.hpp"
 #include "cli/system/exit_code.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "cli/help.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/suggest.hpp"
-#include "cli/output/stdout.hpp"
+#include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 
 #include <fmt/format.h>

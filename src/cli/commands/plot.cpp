@@ -279,8 +279,6 @@ int execute_plot(PlotOptions& options, const Operands& operands, const Globals&,
     }
     inputs.require_unchanged();
     select(result, options);
-    const report::Sink sink = output.sink();
-    report::Buffer buffer(sink);
     write_result(result,
                  {.format = options.format,
                   .table = {.digits = options.digits,
@@ -292,8 +290,7 @@ int execute_plot(PlotOptions& options, const Operands& operands, const Globals&,
                   .picture = options.picture,
                   .captioned = options.picture_options.caption,
                   .page = {.shade = options.picture_options.shade, .command = command_of(result, options)}},
-                 {}, buffer);
-    buffer.flush();
+                 {}, output);
     output.finish();
     for (const std::string& doubt : doubts) { // an error stands alone
         log.warning(doubt);

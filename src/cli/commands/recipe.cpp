@@ -7,7 +7,7 @@
 #include "cli/input/recipes.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/suggest.hpp"
-#include "cli/output/stdout.hpp"
+#include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 
 #include <array>

@@ -47,8 +47,7 @@ std::string heading(Index index)
 class Worker {
 public:
     Worker(const LinesRun& run, int workers, OrderedOutput& output)
-        : run_(run), output_(output), memory_(std::min(small_memory, memory_limit() / workers)),
-          sink_([this](std::string_view bytes) { stream(bytes); }), buffer_(sink_, most_kept)
+        : run_(run), output_(output), memory_(std::min(small_memory, memory_limit() / workers)), buffer_(*this)
     {
         if (run.model == nullptr) { // whose items are others than those of a recipe
             series_.emplace(run.recipe, run.settings);
@@ -76,6 +75,16 @@ public:
     }
 
 private:
+    class Kept : public Buffer {
+    public:
+        explicit Kept(Worker& worker) : Buffer(most_kept), worker_(worker) {}
+
+    private:
+        void send(std::string_view bytes) override { worker_.stream(bytes); }
+
+        Worker& worker_;
+    };
+
     /// More than can be kept: this batch waits for its turn and is written as it comes.
     void stream(std::string_view bytes)
     {
@@ -190,8 +199,7 @@ private:
     std::optional<model::BatchRunner> series_; ///< of the recipe, like the next
     std::optional<report::ConfigText> config_;
     Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
-    report::Sink sink_;
-    report::Buffer buffer_;
+    Kept buffer_;
     std::vector<PlacedNote> notes_;
     Index number_ = 0; ///< of the batch under way
     bool failed_ = false;

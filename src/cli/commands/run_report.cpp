@@ -56,14 +56,11 @@ void RunReport::say(const std::vector<model::Result>& results, bool entries)
 
 void RunReport::write(const std::vector<model::Result>& results, bool entries)
 {
-    const report::Sink sink = output_.sink();
-    report::Buffer buffer(sink);
     for (Index entry = 0; const model::Result& result : results) {
         const SeriesPlace place{.index = entry, .name = name_of_entry(entry), .first = entry == 0};
-        write_result(result, format_, entries ? std::optional(place) : std::nullopt, buffer);
+        write_result(result, format_, entries ? std::optional(place) : std::nullopt, output_);
         ++entry;
     }
-    buffer.flush();
     output_.finish();
 }
 

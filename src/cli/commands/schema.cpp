@@ -3,7 +3,7 @@
 #include "attn/io/builtin.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/suggest.hpp"
-#include "cli/output/stdout.hpp"
+#include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 
 #include <array>

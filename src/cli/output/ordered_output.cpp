@@ -35,14 +35,14 @@ void OrderedOutput::write(std::string_view bytes, const std::vector<PlacedNote>&
         std::string_view part = bytes.substr(done, end - done);
         done = end;
         if (!part.empty() && !std::exchange(begun_, true)) {
-            output_.write(beginning_.text);
+            output_.append(beginning_.text);
             part.remove_prefix(beginning_.dropped);
         }
         if (!part.empty()) {
             if (output_.to_terminal()) {
                 progress_.erase();
             }
-            output_.write(part);
+            output_.append(part);
         }
     };
     for (const PlacedNote& placed : notes) {

@@ -117,7 +117,7 @@ void leave_out_vectors(model::Result& result)
     }
 }
 
-void write_page(const model::Result& result, const report::PageOptions& options, report::Buffer& out)
+void write_page(const model::Result& result, const report::PageOptions& options, Buffer& out)
 {
     if (!result.model) {
         require_shade(result, options.shade);

@@ -22,6 +22,6 @@ void leave_out_stages(model::Result& result);
 void leave_out_vectors(model::Result& result);
 
 /// Throws Error(usage) for a scale that the numbers do not have.
-void write_page(const model::Result& result, const report::PageOptions& options, report::Buffer& out);
+void write_page(const model::Result& result, const report::PageOptions& options, Buffer& out);
 
 } // namespace attn::cli

@@ -1,6 +1,6 @@
 #include "cli/output/pager.hpp"
 
-#include "cli/output/stdout.hpp"
+#include "cli/output/output.hpp"
 #include "cli/system/descriptor.hpp"
 #include "cli/system/system.hpp"
 

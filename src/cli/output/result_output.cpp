@@ -15,7 +15,7 @@ namespace attn::cli {
 namespace {
 
 /// With the names of what heads of weights do.
-void write_picture(const model::Result& result, const ResultFormat& how, report::Buffer& out)
+void write_picture(const model::Result& result, const ResultFormat& how, Buffer& out)
 {
     report::SvgOptions picture = how.picture;
     picture.caption = how.captioned ? report::caption(result) : "";
@@ -30,8 +30,7 @@ void write_picture(const model::Result& result, const ResultFormat& how, report:
 
 } // namespace
 
-void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place,
-                  report::Buffer& out)
+void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out)
 {
     const std::optional<Index> index = place ? std::optional(place->index) : std::nullopt;
     switch (how.format) {

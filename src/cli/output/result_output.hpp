@@ -33,7 +33,6 @@ struct SeriesPlace {
 };
 
 /// The buffer is not flushed: for many results in a row. Throws as the exporters, before anything is written.
-void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place,
-                  report::Buffer& out);
+void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out);
 
 } // namespace attn::cli

@@ -82,7 +82,7 @@ io::Metadata sides_of(const model::Result& result)
 
 } // namespace
 
-void write_result_tensors(const model::Result& result, Format format, report::Buffer& out)
+void write_result_tensors(const model::Result& result, Format format, Buffer& out)
 {
     const Collector collector(result);
     if (collector.tensors().empty()) {
@@ -92,7 +92,7 @@ void write_result_tensors(const model::Result& result, Format format, report::Bu
     const io::Metadata metadata = format == Format::npz ? sides_of(result)
                                   : result.model        ? report::metadata_of(*result.model)
                                                         : report::metadata_of(result.config());
-    write_tensors(collector.tensors(), format, metadata, [&](std::string_view bytes) { out.append(bytes); });
+    write_tensors(collector.tensors(), format, metadata, out);
 }
 
 } // namespace attn::cli

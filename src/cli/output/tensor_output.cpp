@@ -31,13 +31,12 @@ std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors)
     return bytes;
 }
 
-void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata,
-                   const report::Sink& sink)
+void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Buffer& out)
 {
     switch (format) {
-    case Format::npy: return io::write_npy(tensors.at(0), sink);
-    case Format::npz: return io::write_npz(tensors, sink, metadata);
-    case Format::safetensors: return io::write_safetensors(tensors, sink, metadata);
+    case Format::npy: return io::write_npy(tensors.at(0), out);
+    case Format::npz: return io::write_npz(tensors, out, metadata);
+    case Format::safetensors: return io::write_safetensors(tensors, out, metadata);
     default: throw Error(ErrorKind::internal, "write_tensors: no format of tensors");
     }
 }

@@ -18,7 +18,6 @@ void require_storable(ElementType type, Format format);
 [[nodiscard]] std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors);
 
 /// In a binary format. The metadata goes into a .safetensors, or the comment of an .npz.
-void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata,
-                   const report::Sink& sink);
+void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Buffer& out);
 
 } // namespace attn::cli

@@ -18,8 +18,6 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::size_t piece = std::size_t{1} << 16U;
-
 /// Whether the call failed for the moment only; waits until it may succeed.
 bool try_again(int error, int descriptor, short event, std::string_view name)
 {
@@ -46,13 +44,6 @@ std::size_t write_some(int descriptor, std::string_view bytes, std::string_view 
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", name, reason(error)));
     }
     return 0;
-}
-
-/// Up to the last end of a line in `bytes`; all where there is none.
-std::size_t whole_lines(std::string_view bytes)
-{
-    const void* const last = ::memrchr(bytes.data(), '\n', bytes.size()); // rfind takes as long as making numbers text
-    return last == nullptr ? bytes.size() : static_cast<std::size_t>(static_cast<const char*>(last) - bytes.data()) + 1;
 }
 
 } // namespace
@@ -130,34 +121,6 @@ void write_lines(int descriptor, std::string_view bytes, std::string_view name)
         }
         bytes.remove_prefix(count);
     }
-}
-
-void BufferedWriter::send(std::string_view bytes)
-{
-    (content_ == Content::lines ? write_lines : write_all)(descriptor_, bytes, name_);
-}
-
-void BufferedWriter::write(std::string_view bytes)
-{
-    const auto part = [&](std::string_view of) { return content_ == Content::lines ? whole_lines(of) : of.size(); };
-    if (bytes.size() >= piece) { // large enough to go without a copy
-        flush();
-        const std::size_t end = part(bytes);
-        send(bytes.substr(0, end));
-        bytes.remove_prefix(end);
-    }
-    buffer_ += bytes;
-    if (buffer_.size() >= piece) {
-        const std::size_t end = part(buffer_);
-        send(std::string_view(buffer_).substr(0, end));
-        buffer_.erase(0, end);
-    }
-}
-
-void BufferedWriter::flush()
-{
-    send(buffer_);
-    buffer_.clear();
 }
 
 } // namespace attn::cli

@@ -39,27 +39,4 @@ void write_all(int descriptor, std::string_view bytes, std::string_view name);
 /// The same; a signal that ends the program waits for the end of the line under way (signals.hpp).
 void write_lines(int descriptor, std::string_view bytes, std::string_view name);
 
-/// What a reader must not find cut off: nothing, because it sees the bytes only when all are there; or a line.
-enum class Content { bytes, lines };
-
-/// Collects bytes and writes them in large pieces, of whole lines where they are shorter than a piece. What is not flushed is
-/// not written: a command that fails stays silent.
-class BufferedWriter {
-public:
-    BufferedWriter(int descriptor, std::string name, Content content)
-        : descriptor_(descriptor), name_(std::move(name)), content_(content)
-    {
-    }
-    void write(std::string_view bytes);
-    void flush();
-
-private:
-    void send(std::string_view bytes);
-
-    int descriptor_;
-    std::string name_;
-    Content content_;
-    std::string buffer_;
-};
-
 } // namespace attn::cli

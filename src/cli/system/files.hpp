@@ -1,4 +1,4 @@
-// Files that are read, and files that are written whole or not at all.
+// Files that are read, and how a message calls them.
 #pragma once
 
 #include "cli/system/descriptor.hpp"
@@ -42,40 +42,12 @@ private:
 /// Quoted, but "standard input" for "-".
 [[nodiscard]] std::string name_of_input(const std::string& path);
 
-/// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew:
-/// that would start at the file's beginning, or replace the file under whoever opened it.
-[[nodiscard]] std::optional<int> descriptor_behind(const std::string& path);
+/// The descriptor that a path such as /dev/stdout or /dev/fd/3 names. Such a path must not be opened anew: that would start at
+/// the file's beginning, or replace the file under whoever opened it.
+[[nodiscard]] std::optional<int> descriptor_named(const std::string& path);
 
 /// Throws Error(usage) when `output`, a path of -o where it is given, is the regular file at `input`, which may be "-": writing
 /// one would end the other.
 void require_apart(const std::optional<std::string>& output, const std::string& input);
-
-/// An output file. A regular file is written beside its place and renamed into it by commit(); without commit(), or when a
-/// signal comes, the old file stays and the new one goes. Devices and FIFOs are written directly. A link's target is replaced,
-/// not the link, and an existing file keeps its permission bits.
-class OutputFile {
-public:
-    /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed; and
-    /// Error(usage) for the file that is standard input.
-    explicit OutputFile(const std::string& path);
-    OutputFile(const OutputFile&) = delete;
-    OutputFile(OutputFile&&) = delete;
-    OutputFile& operator=(const OutputFile&) = delete;
-    OutputFile& operator=(OutputFile&&) = delete;
-    ~OutputFile();
-
-    void write(std::string_view bytes) { writer_.write(bytes); }
-    void flush() { writer_.flush(); }
-    /// Whether it is written directly, and somebody may wait for what is flushed.
-    [[nodiscard]] bool is_read_at_once() const { return temporary_.empty(); }
-    void commit();
-
-private:
-    std::string name_;      ///< for messages
-    std::string target_;    ///< where links lead
-    std::string temporary_; ///< empty: written directly
-    Descriptor descriptor_;
-    BufferedWriter writer_;
-};
 
 } // namespace attn::cli

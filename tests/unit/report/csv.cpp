@@ -14,7 +14,7 @@ using attn::model::Result;
 
 std::string csv_of(const Result& result, const attn::report::CsvOptions& options = {})
 {
-    return sample::buffered([&](auto& out) { attn::report::write_csv(result, options, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_csv(result, options, out); });
 }
 
 constexpr const char* header = "array,head,row,column,query_token,key_token,value\n";

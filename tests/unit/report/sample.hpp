@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/buffer.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <initializer_list>
 #include <random>
@@ -11,24 +11,13 @@
 
 namespace sample {
 
-/// What `write` hands to its sink, as one string.
+/// What `write` writes, as one string.
 template <typename Write>
 std::string text_of(const Write& write)
 {
-    std::string text;
-    write(attn::report::Sink([&](std::string_view bytes) { text += bytes; }));
-    return text;
-}
-
-/// What `write` appends to its buffer.
-template <typename Write>
-std::string buffered(const Write& write)
-{
-    return text_of([&](const attn::report::Sink& sink) {
-        attn::report::Buffer buffer(sink);
-        write(buffer);
-        buffer.flush();
-    });
+    attn::Buffer text;
+    write(text);
+    return text.text();
 }
 
 /// "to be" with one head; every array but the parameters.

@@ -155,10 +155,10 @@ std::string npy_header(ElementType type, const Shape& shape)
     return header + text;
 }
 
-void write_npy(const TensorBytes& tensor, const ByteSink& sink)
+void write_npy(const TensorBytes& tensor, Buffer& buffer)
 {
-    sink(npy_header(tensor.type, tensor.shape));
-    sink(as_text(tensor.bytes));
+    buffer.append(npy_header(tensor.type, tensor.shape));
+    buffer.append(as_text(tensor.bytes));
 }
 
 } // namespace attn::io

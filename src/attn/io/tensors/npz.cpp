@@ -156,7 +156,7 @@ TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, In
     return read;
 }
 
-void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
+void write_npz(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata)
 {
     std::vector<std::string> headers;
     std::vector<ZipSource> sources;
@@ -170,7 +170,7 @@ void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink, co
         comment.assign(ours).append(name).append(" ").append(text);
     }
     constexpr std::uint64_t zip64_from = 0xffffffffU;
-    write_zip(sources, sink, zip64_from, comment);
+    write_zip(sources, buffer, zip64_from, comment);
 }
 
 } // namespace attn::io

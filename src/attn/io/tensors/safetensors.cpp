@@ -99,7 +99,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
     return read;
 }
 
-void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
+void write_safetensors(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata)
 {
     std::vector<const TensorBytes*> sorted;
     sorted.reserve(tensors.size());
@@ -133,9 +133,9 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
     json.append((alignment - json.size() % alignment) % alignment, ' ');
     std::string length;
     append_little<std::uint64_t>(length, json.size());
-    sink(length + json);
+    buffer.append(length + json);
     for (const TensorBytes* tensor : sorted) {
-        sink(as_text(tensor->bytes));
+        buffer.append(as_text(tensor->bytes));
     }
 }
 

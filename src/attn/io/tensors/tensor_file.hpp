@@ -2,9 +2,9 @@
 // safetensors.hpp.
 #pragma once
 
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/view.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,12 +80,11 @@ struct TensorBytes {
     Shape shape;
     std::span<const std::byte> bytes;
 };
-using ByteSink = std::function<void(std::string_view)>;
 /// .npy and .npz throw Error(usage) for bfloat16, which they cannot hold, before anything is written.
-void write_npy(const TensorBytes& tensor, const ByteSink& sink);
+void write_npy(const TensorBytes& tensor, Buffer& buffer);
 /// Stored, not deflated; times are fixed, so that the same tensors give the same bytes.
-void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata = {});
+void write_npz(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata = {});
 /// Large elements first, then by name, as the reference implementation writes it: all data is aligned.
-void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata = {});
+void write_safetensors(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata = {});
 
 } // namespace attn::io

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "attn/io/bytes.hpp"
+#include "attn/tensor/buffer.hpp"
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,7 +41,7 @@ struct ZipSource {
 };
 /// Writes an archive without compression, dated 1980-01-01. From `zip64_from` on, a size or offset is written in 64 bits. The
 /// comment has up to 65535 bytes.
-void write_zip(const std::vector<ZipSource>& sources, const std::function<void(std::string_view)>& sink,
-               std::uint64_t zip64_from = 0xffffffffU, std::string_view comment = {});
+void write_zip(const std::vector<ZipSource>& sources, Buffer& buffer, std::uint64_t zip64_from = 0xffffffffU,
+               std::string_view comment = {});
 
 } // namespace attn::io

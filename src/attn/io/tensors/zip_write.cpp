@@ -92,8 +92,7 @@ std::string end_records(std::uint64_t members, std::uint64_t size, std::uint64_t
 
 } // namespace
 
-void write_zip(const std::vector<ZipSource>& sources, const std::function<void(std::string_view)>& sink,
-               std::uint64_t zip64_from, std::string_view comment)
+void write_zip(const std::vector<ZipSource>& sources, Buffer& buffer, std::uint64_t zip64_from, std::string_view comment)
 {
     std::string directory;
     std::uint64_t offset = 0;
@@ -106,16 +105,16 @@ void write_zip(const std::vector<ZipSource>& sources, const std::function<void(s
         }
         const bool zip64 = std::max(written.size, written.offset) >= zip64_from;
         const std::string header = local_header(source, written, zip64);
-        sink(header);
+        buffer.append(header);
         for (const Bytes part : source.parts) {
-            sink(as_text(part));
+            buffer.append(as_text(part));
         }
         directory += directory_entry(source, written, zip64);
         offset += header.size() + written.size;
     }
-    sink(directory);
+    buffer.append(directory);
     const bool zip64 = std::max<std::uint64_t>(offset, directory.size()) >= zip64_from || sources.size() >= 0xffff;
-    sink(end_records(sources.size(), directory.size(), offset, zip64, comment));
+    buffer.append(end_records(sources.size(), directory.size(), offset, zip64, comment));
 }
 
 } // namespace attn::io

@@ -1,11 +1,11 @@
 #include "attn/report/html/html.hpp"
 
-#include "attn/report/buffer.hpp"
 #include "attn/report/colour_map.hpp"
 #include "attn/report/head_means.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/svg/markup.hpp"
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>
@@ -21,15 +21,12 @@ namespace {
 template <typename WriteMembers>
 std::string object_of(WriteMembers write_members)
 {
-    std::string text;
-    const Sink sink = [&](std::string_view piece) { text += piece; };
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
+    Buffer text;
+    JsonWriter json(text);
     json.begin_object();
     write_members(json);
     json.end_object();
-    buffer.flush();
-    return text;
+    return std::move(text.text());
 }
 
 /// What the page has in common with the other pictures: the 256 colours from 0 to 1 of both grounds, each "00224e…" in one
@@ -58,18 +55,26 @@ std::string declarations()
     });
 }
 
-/// JSON in which no word ends the script that holds it.
-void write_escaped(std::string_view json, Buffer& out)
-{
-    while (!json.empty()) {
-        const std::size_t end = std::min(json.find('<'), json.size());
-        out.append(json.substr(0, end));
-        if (end < json.size()) {
-            out.append("\\u003c");
+/// Hands on JSON in which no word ends the script that holds it.
+class Escaped : public Buffer {
+public:
+    explicit Escaped(Buffer& out) : Buffer(usual_size), out_(out) {}
+
+private:
+    void send(std::string_view json) override
+    {
+        while (!json.empty()) {
+            const std::size_t end = std::min(json.find('<'), json.size());
+            out_.append(json.substr(0, end));
+            if (end < json.size()) {
+                out_.append("\\u003c");
+            }
+            json.remove_prefix(std::min(end + 1, json.size()));
         }
-        json.remove_prefix(std::min(end + 1, json.size()));
     }
-}
+
+    Buffer& out_;
+};
 
 const Shape& shape_of_weights(const model::Layer& layer)
 {
@@ -83,24 +88,16 @@ const Shape& shape_of_weights(const model::Layer& layer)
 /// {"shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
 void write_asked(const PageOptions& options, Buffer& out)
 {
-    write_escaped(object_of([&](JsonWriter& json) {
-                      if (options.shade.shade) {
-                          json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
-                      }
-                      json.member("shade_max", options.shade.most);
-                      if (!options.command.empty()) {
-                          json.member("command", options.command);
-                      }
-                  }),
-                  out);
-}
-
-void write_escaped_json(const model::Result& result, Buffer& out)
-{
-    const Sink escape = [&](std::string_view json) { write_escaped(json, out); };
-    Buffer buffer(escape);
-    write_json(result, {}, buffer);
-    buffer.flush();
+    JsonWriter json(out);
+    json.begin_object();
+    if (options.shade.shade) {
+        json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
+    }
+    json.member("shade_max", options.shade.most);
+    if (!options.command.empty()) {
+        json.member("command", options.command);
+    }
+    json.end_object();
 }
 
 } // namespace
@@ -137,6 +134,7 @@ void write_html(const model::Result& result, const PageParts& parts, const PageO
                                                                               {"style_hash", parts.style_hash},
                                                                               {"script_hash", parts.script_hash},
                                                                               {"declared", declared}}};
+    Escaped escaped(out);
     std::string_view rest = parts.frame;
     while (!rest.empty()) {
         const std::size_t begin = std::min(rest.find("{{"), rest.size());
@@ -150,9 +148,11 @@ void write_html(const model::Result& result, const PageParts& parts, const PageO
         const auto* const text =
             std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
         if (name == "result") {
-            write_escaped_json(result, out);
+            write_json(result, {}, escaped);
+            escaped.flush();
         } else if (name == "asked") {
-            write_asked(options, out);
+            write_asked(options, escaped);
+            escaped.flush();
         } else if (text != texts.end()) {
             out.append(text->second);
         } else {

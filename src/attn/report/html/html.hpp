@@ -3,8 +3,8 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/buffer.hpp"
 #include "attn/report/scale.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <string>
 #include <string_view>

@@ -30,17 +30,17 @@ void write_finding(JsonWriter& json, const model::Finding& finding)
 
 } // namespace
 
-void write_check_json(const model::CheckReport& report, std::string_view name, const Sink& sink)
+void write_check_json(const model::CheckReport& report, std::string_view name, Buffer& buffer)
 {
-    write_json_line(sink, [&](JsonWriter& json) {
+    write_json_line(buffer, [&](JsonWriter& json) {
         begin_report(json, name, report.passed());
         json.objects("statements", report.findings, [&](const model::Finding& finding) { write_finding(json, finding); });
     });
 }
 
-void write_check_error_json(std::string_view name, int code, std::string_view message, const Sink& sink)
+void write_check_error_json(std::string_view name, int code, std::string_view message, Buffer& buffer)
 {
-    write_json_line(sink, [&](JsonWriter& json) {
+    write_json_line(buffer, [&](JsonWriter& json) {
         begin_report(json, name, false);
         json.error(code, message);
     });

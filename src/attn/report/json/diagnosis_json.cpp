@@ -91,11 +91,11 @@ void write(JsonWriter& json, const SuggestedFile& file, const Diagnosis& diagnos
 
 } // namespace
 
-void write_diagnosis_json(const JudgedFile& file, const Sink& sink)
+void write_diagnosis_json(const JudgedFile& file, Buffer& buffer)
 {
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    write_json_line(sink, [&](JsonWriter& json) {
+    write_json_line(buffer, [&](JsonWriter& json) {
         json.member(key::schema, "attn-cli/diagnosis/1");
         json.member(file_key, file.name);
         if (!against.array.empty()) {

@@ -5,6 +5,6 @@
 
 namespace attn::report {
 
-void write_diagnosis_json(const JudgedFile& file, const Sink& sink);
+void write_diagnosis_json(const JudgedFile& file, Buffer& buffer);
 
 } // namespace attn::report

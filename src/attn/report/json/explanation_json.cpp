@@ -178,9 +178,9 @@ private:
 
 } // namespace
 
-void write_explanation_json(const model::Explanation& explanation, const Sink& sink)
+void write_explanation_json(const model::Explanation& explanation, Buffer& buffer)
 {
-    write_json_line(sink, [&](JsonWriter& json) { ExplanationJson(explanation, json).write(); });
+    write_json_line(buffer, [&](JsonWriter& json) { ExplanationJson(explanation, json).write(); });
 }
 
 } // namespace attn::report

@@ -152,13 +152,10 @@ void write_config(JsonWriter& json, const Result& result, const ConfigText* read
 template <typename Write>
 std::string text_of(Write write)
 {
-    std::string text;
-    const Sink sink = [&](std::string_view bytes) { text += bytes; };
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
+    Buffer text;
+    JsonWriter json(text);
     write(json);
-    buffer.flush();
-    return text;
+    return std::move(text.text());
 }
 
 Texts metadata(model::Document document, std::string config)

@@ -7,7 +7,7 @@
 
 #include "attn/model/check/check.hpp"
 #include "attn/model/run/result.hpp"
-#include "attn/report/buffer.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <optional>
 #include <string>

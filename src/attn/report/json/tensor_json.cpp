@@ -35,10 +35,10 @@ void write_part(JsonWriter& json, const TensorView& tensor, Shape& leading, bool
 
 } // namespace
 
-void write_tensor_json(const TensorView& tensor, const TensorJson& options, const Sink& sink)
+void write_tensor_json(const TensorView& tensor, const TensorJson& options, Buffer& buffer)
 {
     namespace key = model::key;
-    write_json_line(sink, [&](JsonWriter& json) {
+    write_json_line(buffer, [&](JsonWriter& json) {
         json.member(key::schema, name_of(model::Document::tensor));
         json.member(key::name, options.name);
         json.member(key::dtype, name_of(tensor.type));

@@ -5,7 +5,7 @@
 // Numbers as in json.hpp; those of float16 and bfloat16 are the decimals of the same number in float32.
 #pragma once
 
-#include "attn/report/sink.hpp"
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/view.hpp"
 
 #include <optional>
@@ -19,6 +19,6 @@ struct TensorJson {
 };
 
 /// A floating-point tensor. Ends with a newline. Holds one matrix at a time, whatever the size of the tensor.
-void write_tensor_json(const TensorView& tensor, const TensorJson& options, const Sink& sink);
+void write_tensor_json(const TensorView& tensor, const TensorJson& options, Buffer& buffer);
 
 } // namespace attn::report

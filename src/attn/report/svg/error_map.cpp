@@ -78,7 +78,7 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
 
 } // namespace
 
-void write_error_map(const Against& against, std::string_view name, const Sink& sink)
+void write_error_map(const Against& against, std::string_view name, Buffer& buffer)
 {
     if (!against.where) {
         throw Error(ErrorKind::usage,
@@ -86,7 +86,7 @@ void write_error_map(const Against& against, std::string_view name, const Sink& 
     }
     SvgOptions options;
     options.title = fmt::format("where {} differs", name);
-    write_heat_map(picture_of(against.where->map, against.of_weights), options, sink);
+    write_heat_map(picture_of(against.where->map, against.of_weights), options, buffer);
 }
 
 } // namespace attn::report

@@ -208,9 +208,9 @@ void write_svg(const model::Result& result, std::span<const model::Summary> summ
                                           : draw(HeatMapPanels(picture, options), picture, options));
 }
 
-void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink)
+void write_heat_map(const Picture& picture, const SvgOptions& options, Buffer& buffer)
 {
-    sink(draw(HeatMapPanels(picture, options), picture, options));
+    buffer.append(draw(HeatMapPanels(picture, options), picture, options));
 }
 
 } // namespace attn::report

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/buffer.hpp"
 #include "attn/report/svg/palette.hpp"
 #include "attn/report/svg/picture.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <array>
 #include <optional>
@@ -41,6 +41,6 @@ struct SvgOptions {
 void write_svg(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options, Buffer& out);
 
 /// Any picture as a heat map. Throws Error(too_large) likewise.
-void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink);
+void write_heat_map(const Picture& picture, const SvgOptions& options, Buffer& buffer);
 
 } // namespace attn::report

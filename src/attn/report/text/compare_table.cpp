@@ -145,12 +145,11 @@ void write_tensor(JsonWriter& json, const model::TensorComparison& tensor)
 
 } // namespace
 
-void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, const Sink& sink)
+void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, Buffer& buffer)
 {
     if (failures_alone && report.passed()) {
         return;
     }
-    Buffer buffer(sink);
     std::vector<Judged> statements;
     for (const model::Finding& finding : report.findings) {
         statements.push_back({finding.first.empty(), visible(finding.what), describe(finding)});
@@ -159,12 +158,10 @@ void write_check(const model::CheckReport& report, std::string_view name, bool f
     const auto failed = std::ranges::count(statements, false, &Judged::agrees);
     buffer.append(visible(name));
     buffer.append(failed == 0 ? ": passed\n" : fmt::format(": failed ({} of {} statements)\n", failed, statements.size()));
-    buffer.flush();
 }
 
-void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, const Sink& sink)
+void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, Buffer& buffer)
 {
-    Buffer buffer(sink);
     std::vector<Judged> tensors;
     for (const model::TensorComparison& tensor : comparison.tensors) {
         tensors.push_back({tensor.agrees(), tensor.name.empty() ? "tensor" : visible(tensor.name), describe(tensor)});
@@ -173,12 +170,10 @@ void write_comparison(const model::Comparison& comparison, std::string_view a, s
     const std::string verdict =
         comparison.agrees() ? "agree" : fmt::format("differ ({} of {})", comparison.differing(), comparison.tensors.size());
     buffer.append(fmt::format("{} and {} {}\n", visible(a), visible(b), verdict));
-    buffer.flush();
 }
 
-void write_comparison_json(const model::Comparison& comparison, const Sink& sink)
+void write_comparison_json(const model::Comparison& comparison, Buffer& buffer)
 {
-    Buffer buffer(sink);
     JsonWriter json(buffer);
     json.begin_object();
     json.member("equal", comparison.agrees());
@@ -189,7 +184,6 @@ void write_comparison_json(const model::Comparison& comparison, const Sink& sink
     json.end_array();
     json.end_object();
     json.newline();
-    buffer.flush();
 }
 
 } // namespace attn::report

@@ -1,8 +1,8 @@
 #include "attn/report/text/diagnosis.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/report/buffer.hpp"
 #include "attn/report/text/display.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <fmt/format.h>
 
@@ -245,7 +245,7 @@ std::string what_of(const Candidate& candidate)
     return text.empty() ? "the right result" : text;
 }
 
-void write_diagnosis_line(const JudgedFile& file, const Sink& sink)
+void write_diagnosis_line(const JudgedFile& file, Buffer& buffer)
 {
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
@@ -270,12 +270,11 @@ void write_diagnosis_line(const JudgedFile& file, const Sink& sink)
                 : says_too_little(against) ? ", as whole numbers may"
                                            : ", by no mistake of the list";
     }
-    sink(text + "\n");
+    buffer.append(text + "\n");
 }
 
-void write_diagnosis(const JudgedFile& file, const Sink& sink)
+void write_diagnosis(const JudgedFile& file, Buffer& buffer)
 {
-    Buffer buffer(sink);
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
     const std::string shown = visible(file.name);
@@ -317,7 +316,6 @@ void write_diagnosis(const JudgedFile& file, const Sink& sink)
         }
         break;
     }
-    buffer.flush();
 }
 
 } // namespace attn::report

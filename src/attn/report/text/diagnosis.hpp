@@ -3,7 +3,7 @@
 
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/suggest.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <string>
 
@@ -23,10 +23,10 @@ struct JudgedFile {
 };
 
 /// How many differ; which mistake gives them; what to do.
-void write_diagnosis(const JudgedFile& file, const Sink& sink);
+void write_diagnosis(const JudgedFile& file, Buffer& buffer);
 
 /// The same in one line, for many files: "mine.npy: no scale of the scores".
-void write_diagnosis_line(const JudgedFile& file, const Sink& sink);
+void write_diagnosis_line(const JudgedFile& file, Buffer& buffer);
 
 /// "no scale of the scores", "A" and "B" of two; of no mistake "the right result".
 [[nodiscard]] std::string what_of(const model::diagnose::Candidate& candidate);

@@ -16,16 +16,14 @@ using model::ExplainedKey;
 using model::PositionKind;
 using model::Target;
 
-void write_explanation(const model::Explanation& explanation, const ExplanationOptions& options, const Sink& sink)
+void write_explanation(const model::Explanation& explanation, const ExplanationOptions& options, Buffer& buffer)
 {
     constexpr Index widest = 80;
-    Buffer buffer(sink);
     const auto prose = options.markdown
                            ? std::make_unique<MarkdownProse>(buffer, widest)
                            : std::make_unique<Prose>(buffer, std::min(options.width.value_or(widest), widest), options.shading);
     ExplanationSteps(explanation, options, *prose).write();
     prose->finish();
-    buffer.flush();
 }
 
 void ExplanationSteps::write()

@@ -1,9 +1,9 @@
 // A matrix as aligned text, with names for its rows and columns.
 #pragma once
 
-#include "attn/report/buffer.hpp"
 #include "attn/report/text/notation.hpp"
 #include "attn/report/text/shading.hpp"
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <optional>

@@ -2,8 +2,8 @@
 // above all, is never broken: it has a line of its own where the page is too narrow.
 #pragma once
 
-#include "attn/report/buffer.hpp"
 #include "attn/report/text/shading.hpp"
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <string>

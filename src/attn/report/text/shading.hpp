@@ -1,8 +1,8 @@
 // The cells of a heat map on a terminal: their colours, or a block character where there are none.
 #pragma once
 
-#include "attn/report/buffer.hpp"
 #include "attn/report/scale.hpp"
+#include "attn/tensor/buffer.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <optional>

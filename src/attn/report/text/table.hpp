@@ -2,9 +2,9 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/buffer.hpp"
 #include "attn/report/text/notation.hpp"
 #include "attn/report/text/shading.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <optional>
 

@@ -91,7 +91,7 @@ void write(JsonWriter& json, const Timing& timing)
 } // namespace
 
 /// Without the columns that say nothing.
-void write_timings(std::span<const Timing> timings, std::optional<Index> width, const Sink& sink)
+void write_timings(std::span<const Timing> timings, std::optional<Index> width, Buffer& buffer)
 {
     constexpr Index space = 2; // between columns
     struct Shown {
@@ -109,7 +109,6 @@ void write_timings(std::span<const Timing> timings, std::optional<Index> width, 
             all += space + shown.back().width;
         }
     }
-    Buffer buffer(sink);
     if (width && all > *width) {
         std::vector<std::string> common;
         for (const Shown& each : shown) {
@@ -127,12 +126,10 @@ void write_timings(std::span<const Timing> timings, std::optional<Index> width, 
         }
         buffer.append("\n");
     }
-    buffer.flush();
 }
 
-void write_timings_json(std::span<const Timing> timings, const Sink& sink)
+void write_timings_json(std::span<const Timing> timings, Buffer& buffer)
 {
-    Buffer buffer(sink);
     JsonWriter json(buffer);
     if (timings.size() != 1) {
         json.begin_array();
@@ -142,7 +139,6 @@ void write_timings_json(std::span<const Timing> timings, const Sink& sink)
         json.end_array();
     }
     json.newline();
-    buffer.flush();
 }
 
 } // namespace attn::report

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/attend/workload.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/tensor/buffer.hpp"
 
 #include <optional>
 #include <span>
@@ -23,9 +23,9 @@ struct Timing {
 
 /// One line a timing under a line of column names. Where these do not fit the `width` of a terminal, sizes, threads and isa,
 /// which all timings have in common but for seq, stand in a line above instead.
-void write_timings(std::span<const Timing> timings, std::optional<Index> width, const Sink& sink);
+void write_timings(std::span<const Timing> timings, std::optional<Index> width, Buffer& buffer);
 
 /// One object when there is one timing, otherwise an array of them; on one line.
-void write_timings_json(std::span<const Timing> timings, const Sink& sink);
+void write_timings_json(std::span<const Timing> timings, Buffer& buffer);
 
 } // namespace attn::report

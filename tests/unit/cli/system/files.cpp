@@ -1,4 +1,5 @@
 #include "cli/system/files.hpp"
+#include "cli/output/output.hpp"
 
 #include "attn/tensor/error.hpp"
 
@@ -93,11 +94,11 @@ TEST_F(Files, AppearOnlyWhenCommitted)
 {
     put("out", "old");
     {
-        OutputFile file(path("out"));
-        file.write(std::string(200000, 'n')); // more than one buffer
+        Output file(path("out"));
+        file.append(std::string(200000, 'n')); // more than one buffer
         file.flush();
         EXPECT_EQ(get("out"), "old");
-        file.commit();
+        file.finish();
     }
     EXPECT_EQ(get("out"), std::string(200000, 'n'));
     EXPECT_EQ(names(), std::vector<std::string>{"out"});
@@ -107,8 +108,8 @@ TEST_F(Files, StayAsTheyWereWhenTheWorkFails)
 {
     put("out", "old");
     {
-        OutputFile file(path("out"));
-        file.write("new");
+        Output file(path("out"));
+        file.append("new");
     }
     EXPECT_EQ(get("out"), "old");
     EXPECT_EQ(names(), std::vector<std::string>{"out"});
@@ -118,8 +119,8 @@ TEST_F(Files, KeepTheirPermissionBits)
 {
     put("out", "old");
     ASSERT_EQ(::chmod(path("out").c_str(), 0640), 0);
-    OutputFile file(path("out"));
-    file.commit();
+    Output file(path("out"));
+    file.finish();
     struct stat now = {};
     ASSERT_EQ(::stat(path("out").c_str(), &now), 0);
     EXPECT_EQ(now.st_mode & 07777U, 0640U);
@@ -129,8 +130,8 @@ TEST_F(Files, LoseTheBitsThatLendTheirOwnersRights)
 {
     put("out", "old");
     ASSERT_EQ(::chmod(path("out").c_str(), 06751), 0);
-    OutputFile file(path("out"));
-    file.commit();
+    Output file(path("out"));
+    file.finish();
     struct stat now = {};
     ASSERT_EQ(::stat(path("out").c_str(), &now), 0);
     EXPECT_EQ(now.st_mode & 07777U, 0751U);
@@ -139,8 +140,8 @@ TEST_F(Files, LoseTheBitsThatLendTheirOwnersRights)
 TEST_F(Files, AreNewWithTheBitsThatTheUmaskLeaves)
 {
     const mode_t before = ::umask(027);
-    OutputFile file(path("out"));
-    file.commit();
+    Output file(path("out"));
+    file.finish();
     ::umask(before);
     struct stat now = {};
     ASSERT_EQ(::stat(path("out").c_str(), &now), 0);
@@ -153,41 +154,35 @@ TEST_F(Files, AreWrittenWhereLinksLead)
     put("there/target", "old");
     fs::create_symlink("there/target", path("link"));
     fs::create_symlink("link", path("link to link"));
-    OutputFile file(path("link to link"));
-    file.write("new");
-    file.commit();
+    Output file(path("link to link"));
+    file.append("new");
+    file.finish();
     EXPECT_EQ(get("there/target"), "new");
     EXPECT_TRUE(fs::is_symlink(path("link")));
     EXPECT_TRUE(fs::is_symlink(path("link to link")));
 }
 
-TEST_F(Files, AreCreatedWhereADanglingLinkLeads)
-{
-    fs::create_symlink("target", path("link"));
-    OutputFile file(path("link"));
-    file.write("new");
-    file.commit();
-    EXPECT_TRUE(fs::is_symlink(path("link")));
-    EXPECT_EQ(get("target"), "new");
-}
-
 TEST_F(Files, CannotBeCreatedInMissingDirectoriesNorAsDirectories)
 {
     for (const std::string& name : {path("none/out"), folder_.string(), path("new/"), std::string()}) {
-        EXPECT_EQ(kind_of_failure([&] { const OutputFile file(name); }), attn::ErrorKind::cannot_create) << name;
+        EXPECT_EQ(kind_of_failure([&] { const Output file(name); }), attn::ErrorKind::cannot_create) << name;
     }
     fs::create_symlink("loop", path("loop"));
-    EXPECT_EQ(kind_of_failure([&] { const OutputFile file(path("loop")); }), attn::ErrorKind::cannot_create);
+    fs::create_symlink("nothing", path("dangling"));
+    for (const char* link : {"loop", "dangling"}) {
+        EXPECT_EQ(kind_of_failure([&] { const Output file(path(link)); }), attn::ErrorKind::cannot_create) << link;
+        EXPECT_TRUE(fs::is_symlink(path(link)));
+    }
 }
 
 TEST_F(Files, ThatAreDevicesAreWrittenDirectly)
 {
-    OutputFile nothing("/dev/null");
-    nothing.write("new");
-    nothing.commit();
-    OutputFile full("/dev/full");
-    full.write("new");
-    EXPECT_EQ(kind_of_failure([&] { full.commit(); }), attn::ErrorKind::io);
+    Output nothing("/dev/null");
+    nothing.append("new");
+    nothing.finish();
+    Output full("/dev/full");
+    full.append("new");
+    EXPECT_EQ(kind_of_failure([&] { full.finish(); }), attn::ErrorKind::io);
 }
 
 TEST_F(Files, ThatNameADescriptorGoOnWhereItStands)
@@ -195,23 +190,22 @@ TEST_F(Files, ThatNameADescriptorGoOnWhereItStands)
     put("log", "");
     const int log = ::open(path("log").c_str(), O_WRONLY);
     ASSERT_EQ(::write(log, "first ", 6), 6);
-    fs::create_symlink("/dev/fd/" + std::to_string(log), path("link"));
-    OutputFile file(path("link"));
-    file.write("second");
-    file.commit();
+    Output file("/dev/fd/" + std::to_string(log));
+    file.append("second");
+    file.finish();
     ::close(log);
     EXPECT_EQ(get("log"), "first second");
 }
 
 TEST_F(Files, ThatNameADescriptorAreRecognised)
 {
-    EXPECT_EQ(descriptor_behind("/dev/stdout"), 1);
-    EXPECT_EQ(descriptor_behind("/dev/fd/7"), 7);
-    EXPECT_EQ(descriptor_behind("/proc/self/fd/2"), 2);
-    EXPECT_EQ(descriptor_behind("/dev/fd/x"), std::nullopt);
-    EXPECT_EQ(descriptor_behind("/dev/fd/"), std::nullopt);
-    EXPECT_EQ(descriptor_behind("/dev/full"), std::nullopt);
-    EXPECT_EQ(descriptor_behind(path("out")), std::nullopt);
+    EXPECT_EQ(descriptor_named("/dev/stdout"), 1);
+    EXPECT_EQ(descriptor_named("/dev/fd/7"), 7);
+    EXPECT_EQ(descriptor_named("/proc/self/fd/2"), 2);
+    EXPECT_EQ(descriptor_named("/dev/fd/x"), std::nullopt);
+    EXPECT_EQ(descriptor_named("/dev/fd/"), std::nullopt);
+    EXPECT_EQ(descriptor_named("/dev/full"), std::nullopt);
+    EXPECT_EQ(descriptor_named(path("out")), std::nullopt);
 }
 
 } // namespace

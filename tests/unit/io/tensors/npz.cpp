@@ -29,11 +29,9 @@ const std::string two = zip({{"a.npy", one_two, true}, {"b.npy", three}});
 /// An archive in which every size and offset has 64 bits.
 std::string wide()
 {
-    std::string file;
-    attn::io::write_zip(
-        {{"a.npy", {oracle::bytes_of(one_two)}}, {"b.npy", {oracle::bytes_of(three)}}},
-        [&](std::string_view part) { file += part; }, 0);
-    return file;
+    attn::Buffer file;
+    attn::io::write_zip({{"a.npy", {oracle::bytes_of(one_two)}}, {"b.npy", {oracle::bytes_of(three)}}}, file, 0);
+    return file.text();
 }
 
 TEST(Npz, ReadsStoredAndDeflatedMembers)
@@ -301,10 +299,11 @@ TEST(Npz, SurvivesEveryChangedBit)
 TEST(Npz, WritesWhatItReads)
 {
     const std::string data = elements<float>({1, 2, 3, 4, 5, 6}), flag = "\1";
-    std::string file;
+    attn::Buffer written;
     attn::io::write_npz({{"weights", attn::ElementType::float32, {2, 3}, oracle::bytes_of(data)},
                          {"λ", attn::ElementType::boolean, {}, oracle::bytes_of(flag)}},
-                        [&](std::string_view part) { file += part; });
+                        written);
+    const std::string& file = written.text();
     const auto tensors = read(file);
     ASSERT_EQ(tensors.entries.size(), 2);
     EXPECT_EQ(tensors.at("weights", "").shape, (attn::Shape{2, 3}));
@@ -315,9 +314,9 @@ TEST(Npz, WritesWhatItReads)
 
 TEST(Npz, WritesTensorsWithoutElements)
 {
-    std::string file;
-    attn::io::write_npz({{"none", attn::ElementType::float32, {0, 3}, {}}}, [&](std::string_view part) { file += part; });
-    EXPECT_EQ(read(file).at("none", "").shape, (attn::Shape{0, 3}));
+    attn::Buffer file;
+    attn::io::write_npz({{"none", attn::ElementType::float32, {0, 3}, {}}}, file);
+    EXPECT_EQ(read(file.text()).at("none", "").shape, (attn::Shape{0, 3}));
 }
 
 } // namespace

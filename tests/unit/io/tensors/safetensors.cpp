@@ -206,28 +206,28 @@ TEST(Safetensors, RefusesEveryOtherLengthAndSurvivesEveryChangedBit)
 TEST(Safetensors, WritesAsTheReferenceImplementationDoes)
 {
     const std::string flags("\1\0\1", 3), halves(2, '\0'), doubles = elements<double>({0.5});
-    std::string file;
+    attn::Buffer file;
     attn::io::write_safetensors({{"b", ElementType::float32, {2, 2}, oracle::bytes_of(four)},
                                  {"a", ElementType::boolean, {3}, oracle::bytes_of(flags)},
                                  {"\"é\\", ElementType::float64, {}, oracle::bytes_of(doubles)},
                                  {"c", ElementType::bfloat16, {1}, oracle::bytes_of(halves)}},
-                                [&](std::string_view part) { file += part; });
+                                file);
     std::string json = R"({"\"é\\":{"dtype":"F64","shape":[],"data_offsets":[0,8]},)"
                        R"("b":{"dtype":"F32","shape":[2,2],"data_offsets":[8,24]},)"
                        R"("c":{"dtype":"BF16","shape":[1],"data_offsets":[24,26]},)"
                        R"("a":{"dtype":"BOOL","shape":[3],"data_offsets":[26,29]}})";
     json.append((8 - json.size() % 8) % 8, ' ');
-    EXPECT_EQ(file, safetensors(json, doubles + four + halves + flags));
-    const auto tensors = read(file);
+    EXPECT_EQ(file.text(), safetensors(json, doubles + four + halves + flags));
+    const auto tensors = read(file.text());
     EXPECT_EQ(values(tensors, "\"é\\"), Values{0.5});
     EXPECT_EQ(values(tensors, "a"), (Values{1, 0, 1}));
-    std::string described;
-    attn::io::write_safetensors({}, [&](std::string_view part) { described += part; }, {{"format", "pt"}, {"b", "\"é\n"}});
-    EXPECT_EQ(described, safetensors(R"({"__metadata__":{"format":"pt","b":"\"é\n"}}   )"));
-    EXPECT_TRUE(read(described).entries.empty());
-    std::string empty;
-    attn::io::write_safetensors({}, [&](std::string_view part) { empty += part; });
-    EXPECT_EQ(empty, safetensors("{}      "));
+    attn::Buffer described;
+    attn::io::write_safetensors({}, described, {{"format", "pt"}, {"b", "\"é\n"}});
+    EXPECT_EQ(described.text(), safetensors(R"({"__metadata__":{"format":"pt","b":"\"é\n"}}   )"));
+    EXPECT_TRUE(read(described.text()).entries.empty());
+    attn::Buffer empty;
+    attn::io::write_safetensors({}, empty);
+    EXPECT_EQ(empty.text(), safetensors("{}      "));
 }
 
 } // namespace

@@ -24,12 +24,12 @@ constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{s
 
 std::string html_of(const Result& result, const PageParts& page = parts, const attn::report::PageOptions& options = {})
 {
-    return sample::buffered([&](auto& out) { write_html(result, page, options, out); });
+    return sample::text_of([&](auto& out) { write_html(result, page, options, out); });
 }
 
 std::string json_of(const Result& result)
 {
-    return sample::buffered([&](auto& out) { attn::report::write_json(result, {}, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_json(result, {}, out); });
 }
 
 TEST(Html, PutsEveryPartInItsPlace)
@@ -67,12 +67,10 @@ std::string refusal(attn::Shape shape)
 {
     Result result = sample::two_words();
     result.front().arrays = {{"weights", Tensor<float>(std::move(shape))}};
-    bool written = false;
-    const attn::report::Sink sink = [&](std::string_view) { written = true; };
-    attn::report::Buffer out(sink, 1);
-    const auto write = [&] { write_html(result, parts, {}, out); };
+    attn::Buffer written;
+    const auto write = [&] { write_html(result, parts, {}, written); };
     const std::string message = error_of(attn::ErrorKind::too_large, write);
-    EXPECT_FALSE(written);
+    EXPECT_EQ(written.text(), "");
     return message;
 }
 

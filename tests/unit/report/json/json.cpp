@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string json_of(const Result& result, std::optional<attn::Index> index = {})
 {
-    return sample::buffered([&](auto& out) { attn::report::write_json(result, {.index = index}, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_json(result, {.index = index}, out); });
 }
 
 std::vector<std::string> keys_of(const Json& object)
@@ -196,25 +196,32 @@ TEST(Json, WritesTheNumbersOfEveryShapeSoThatTheyReadBack)
     }
 }
 
+class Counted : public attn::Buffer {
+public:
+    Counted() : Buffer(usual_size) {}
+    std::size_t pieces = 0;
+    std::size_t total = 0;
+
+private:
+    void send(std::string_view bytes) override
+    {
+        ++pieces;
+        total += bytes.size();
+        EXPECT_LE(bytes.size(), 66U * 1024);
+    }
+};
+
 TEST(Json, HandsOverLargePieces)
 {
     Result result = sample::two_words();
     result.front().arrays = {{"weights", Tensor<float>({1, 300, 300})}};
-    std::size_t pieces = 0;
-    std::size_t total = 0;
-    const attn::report::Sink sink = [&](std::string_view bytes) {
-        ++pieces;
-        total += bytes.size();
-        EXPECT_LE(bytes.size(), 66U * 1024);
-    };
-    attn::report::Buffer buffer(sink);
-    attn::report::write_json(result, {}, buffer);
-    buffer.flush();
-    EXPECT_GT(total, 300U * 300 * 4);
-    EXPECT_EQ(pieces, total / (64 * 1024) + 1);
+    Counted written;
+    attn::report::write_json(result, {}, written);
+    written.flush();
+    EXPECT_GT(written.total, 300U * 300 * 4);
+    EXPECT_EQ(written.pieces, written.total / (64 * 1024) + 1);
 }
 
-/// What `write` appends to its buffer.
 TEST(Json, WithAConfigMadeInAdvanceIsTheSameText)
 {
     attn::model::Result result = sample::two_words();
@@ -225,21 +232,21 @@ TEST(Json, WithAConfigMadeInAdvanceIsTheSameText)
         attn::model::Recipe other = result.config();
         std::get<attn::model::SentenceInput>(other.input).sentence = "another";
         const attn::report::ConfigText made = attn::report::config_text(other);
-        EXPECT_EQ(sample::buffered([&](auto& out) { attn::report::write_json(result, {.index = 7, .config = &made}, out); }),
-                  sample::buffered([&](auto& out) { attn::report::write_json(result, {.index = 7}, out); }));
+        EXPECT_EQ(sample::text_of([&](auto& out) { attn::report::write_json(result, {.index = 7, .config = &made}, out); }),
+                  sample::text_of([&](auto& out) { attn::report::write_json(result, {.index = 7}, out); }));
     }
 }
 
 TEST(JsonError, NamesTheLine)
 {
-    const std::string text = sample::buffered(
-        [](attn::report::Buffer& buffer) { attn::report::write_json_error(3, 65, "line 4: got '\"'", buffer); });
+    const std::string text =
+        sample::text_of([](attn::Buffer& buffer) { attn::report::write_json_error(3, 65, "line 4: got '\"'", buffer); });
     EXPECT_EQ(text, "{\"index\":3,\"error\":{\"code\":65,\"message\":\"line 4: got '\\\"'\"}}\n");
 }
 
 std::string json_string(std::string_view text)
 {
-    return sample::buffered([&](attn::report::Buffer& buffer) { attn::report::JsonWriter(buffer).string(text); });
+    return sample::text_of([&](attn::Buffer& buffer) { attn::report::JsonWriter(buffer).string(text); });
 }
 
 TEST(JsonString, EscapesWhatJsonRequiresAndWhatSteersTerminals)

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string recipe_text(const Recipe& recipe)
 {
-    return sample::buffered([&](auto& out) { attn::report::write_recipe(recipe, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_recipe(recipe, out); });
 }
 
 Json recipe_json(const Recipe& recipe)
@@ -198,7 +198,7 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
               R"({"array":"tokens","values":["null","7"]},{"array":"vocabulary","values":{"be":0,"to":1}}],)"
               R"("precision":[{"array":"context","rtol":0.0,"atol":1e-06}]})");
     EXPECT_EQ(recipe_text(attn::io::parse_recipe(text)), text);
-    const std::string json = sample::buffered([&](auto& out) { attn::report::write_json(result, {}, out); });
+    const std::string json = sample::text_of([&](auto& out) { attn::report::write_json(result, {}, out); });
     EXPECT_EQ(json.find("published"), std::string::npos);
     EXPECT_EQ(json.find("precision"), std::string::npos);
     EXPECT_NE(json.find(R"("name":"n")"), std::string::npos);

@@ -18,7 +18,7 @@ std::string tensor_json(ElementType type, const Shape& shape, const std::vector<
 {
     attn::StoredTensor tensor("x", type, shape);
     attn::store(tensor, 0, std::span<const double>(values));
-    return sample::text_of([&](const auto& sink) { attn::report::write_tensor_json(tensor.view(), options, sink); });
+    return sample::text_of([&](auto& buffer) { attn::report::write_tensor_json(tensor.view(), options, buffer); });
 }
 
 TEST(TensorJson, NestsOneLevelADimension)

@@ -28,7 +28,7 @@ attn::report::Picture picture_of(const Result& result)
 
 std::string svg_of(const Result& result, const SvgOptions& options = {})
 {
-    return sample::buffered([&](auto& out) { attn::report::write_svg(result, {}, options, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_svg(result, {}, options, out); });
 }
 
 Index count(const std::string& text, const std::string& part)
@@ -67,12 +67,10 @@ Result even(Index heads, Index rows, Index columns)
 
 std::string svg_error(const Result& result, const SvgOptions& options, attn::ErrorKind kind)
 {
-    bool written = false;
-    const attn::report::Sink sink = [&](std::string_view) { written = true; };
-    attn::report::Buffer out(sink, 1);
-    const auto write = [&] { write_svg(result, {}, options, out); };
+    attn::Buffer written;
+    const auto write = [&] { write_svg(result, {}, options, written); };
     const std::string message = error_of(kind, write);
-    EXPECT_FALSE(written);
+    EXPECT_EQ(written.text(), "");
     return message;
 }
 
@@ -168,7 +166,7 @@ TEST(Svg, NamesWhatAHeadDoesWhereThereIsRoom)
     }
     const std::vector<attn::model::Summary> summaries{summarize(result, result.front(), 1)};
     const auto drawn = [&](const Result& drawn) {
-        return sample::buffered([&](auto& out) { attn::report::write_svg(drawn, summaries, {}, out); });
+        return sample::text_of([&](auto& out) { attn::report::write_svg(drawn, summaries, {}, out); });
     };
     EXPECT_EQ(count(drawn(result), ">first word 1.00</text>"), 1);
     EXPECT_EQ(count(svg_of(result), "first word"), 0);

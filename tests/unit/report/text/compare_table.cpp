@@ -7,7 +7,7 @@ namespace {
 
 std::string check_text(const attn::model::CheckReport& report, std::string_view name, bool failures_alone = false)
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_check(report, name, failures_alone, sink); });
+    return sample::text_of([&](auto& buffer) { attn::report::write_check(report, name, failures_alone, buffer); });
 }
 
 TEST(CheckTable, HasOneLineAFindingThenTheVerdict)

@@ -54,13 +54,12 @@ model::Explanation two_keys()
 
 std::string text_of(const model::Explanation& e, std::optional<attn::Index> width = {})
 {
-    return sample::text_of(
-        [&](const report::Sink& sink) { report::write_explanation(e, {.digits = 2, .width = width}, sink); });
+    return sample::text_of([&](auto& buffer) { report::write_explanation(e, {.digits = 2, .width = width}, buffer); });
 }
 
 nlohmann::json json_of(const model::Explanation& e)
 {
-    return nlohmann::json::parse(sample::text_of([&](const report::Sink& sink) { report::write_explanation_json(e, sink); }));
+    return nlohmann::json::parse(sample::text_of([&](auto& buffer) { report::write_explanation_json(e, buffer); }));
 }
 
 TEST(ExplanationText, PutsTheNumbersIntoTheFormulas)
@@ -200,9 +199,8 @@ TEST(ExplanationText, LooksAnIdUpAndAddsASinusoid)
 
 TEST(ExplanationText, IsMarkdownWhenAsked)
 {
-    const std::string text = sample::text_of([&](const report::Sink& sink) {
-        report::write_explanation(two_keys(), {.digits = 2, .width = {}, .markdown = true}, sink);
-    });
+    const std::string text = sample::text_of(
+        [&](auto& buffer) { report::write_explanation(two_keys(), {.digits = 2, .width = {}, .markdown = true}, buffer); });
     EXPECT_TRUE(text.starts_with("# How \"be\" (position 1) attends to each word of\n\nto be\n\n## 1. Embedding x(be)"))
         << text;
     EXPECT_NE(text.find("\n\n|  | score | scaled | exp | weight |\n| --- | ---: |"), std::string::npos) << text;

@@ -15,11 +15,7 @@ using attn::report::Shading;
 
 std::string drawn(std::span<const double> values, const GridStyle& style, const std::vector<std::string>& names = {})
 {
-    return sample::text_of([&](const attn::report::Sink& sink) {
-        attn::report::Buffer buffer(sink);
-        attn::report::write_half_blocks(buffer, values, names, style);
-        buffer.flush();
-    });
+    return sample::text_of([&](attn::Buffer& buffer) { attn::report::write_half_blocks(buffer, values, names, style); });
 }
 
 GridStyle words(Index width)

@@ -13,12 +13,10 @@ using attn::report::MarkdownProse;
 
 std::string markdown_of(const auto& write)
 {
-    return sample::text_of([&](const attn::report::Sink& sink) {
-        attn::report::Buffer buffer(sink);
+    return sample::text_of([&](attn::Buffer& buffer) {
         MarkdownProse prose(buffer, 40);
         write(prose);
         prose.finish();
-        buffer.flush();
     });
 }
 

@@ -12,23 +12,19 @@ using attn::report::glue;
 /// What `write` makes of a page so many columns wide.
 std::string page(Index width, const auto& write)
 {
-    return sample::text_of([&](const attn::report::Sink& sink) {
-        attn::report::Buffer buffer(sink);
+    return sample::text_of([&](attn::Buffer& buffer) {
         attn::report::Prose prose(buffer, width);
         write(prose);
-        buffer.flush();
     });
 }
 
 TEST(Prose, HasBoldHeadingsAndColouredCellsWhereThereAreColours)
 {
-    const std::string text = sample::text_of([](const attn::report::Sink& sink) {
-        attn::report::Buffer buffer(sink);
+    const std::string text = sample::text_of([](attn::Buffer& buffer) {
         attn::report::Prose prose(buffer, 16, attn::report::Shading::colours_16);
         prose.heading("1. Softmax of all scores", 3);
         prose.remark("not bold");
         prose.table({"", {"a", "b", "sum"}}, {{"weight", {"1.0", "0.0", "1.0"}, {1, 0}}});
-        buffer.flush();
     });
     EXPECT_EQ(text, "\x1b[1m1. Softmax of\x1b[m\n\x1b[1mall scores\x1b[m\nnot bold\n     weight\na   \x1b[30;43m    1.0\x1b[m\n"
                     "b       0.0\nsum     1.0\n");

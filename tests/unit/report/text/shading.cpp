@@ -27,7 +27,7 @@ constexpr std::array every_shading{Shading::none, Shading::blocks, Shading::colo
 std::string shaded_table(const Result& result, Shading shading, std::optional<Index> width = {})
 {
     const attn::report::TableOptions options{.digits = 2, .width = width, .shading = shading, .all_digits = true};
-    return sample::buffered([&](auto& out) { attn::report::write_table(result, options, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_table(result, options, out); });
 }
 
 /// Weights 0, 0.25 and 0.75 in one row, 0.5 and 0.5 in the other.
@@ -202,7 +202,7 @@ TEST(Shading, WithoutNumbersKeepsToTheTerminal)
         std::mt19937 random(seed);
         const Result result = random_weights(random);
         const auto width = static_cast<Index>(7 + random() % 60);
-        const std::string text = sample::buffered([&](auto& out) {
+        const std::string text = sample::text_of([&](auto& out) {
             attn::report::write_table(result, {.digits = 4, .width = width, .shading = Shading::colours_16}, out);
         });
         expect_whole_lines(text);

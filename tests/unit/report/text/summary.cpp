@@ -32,7 +32,7 @@ Result two_heads()
 
 std::string summary_table(const Result& result, std::optional<Index> width = {})
 {
-    return sample::buffered([&](auto& out) { attn::report::write_table(result, {.digits = 4, .width = width}, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_table(result, {.digits = 4, .width = width}, out); });
 }
 
 TEST(Summary, ReadsLikeThis)
@@ -94,7 +94,7 @@ TEST(Summary, StandsBehindTheArrays)
 
 TEST(Summary, InJson)
 {
-    const std::string json = sample::buffered([&](auto& out) { attn::report::write_json(two_heads(), {}, out); });
+    const std::string json = sample::text_of([&](auto& out) { attn::report::write_json(two_heads(), {}, out); });
     EXPECT_NE(
         json.find(R"("summary":{"largest_entropy":1.0986122886681098,"heads":[)"
                   R"({"entropy":0.25,"itself":0.5,"first":1.0,"previous":0.75,"next":0.0,"pairs":[)"

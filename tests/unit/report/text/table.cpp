@@ -21,7 +21,7 @@ using attn::model::Result;
 
 std::string table_of(const Result& result, const attn::report::TableOptions& options = {})
 {
-    return sample::buffered([&](auto& out) { attn::report::write_table(result, options, out); });
+    return sample::text_of([&](auto& out) { attn::report::write_table(result, options, out); });
 }
 
 std::vector<std::string> lines_of(const std::string& text)

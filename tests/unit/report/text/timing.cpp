@@ -24,14 +24,14 @@ Timing example()
 template <typename Write>
 std::string timings_text(std::span<const Timing> timings, Write write)
 {
-    std::string text;
-    write(timings, [&](std::string_view bytes) { text += bytes; });
-    return text;
+    attn::Buffer text;
+    write(timings, text);
+    return text.text();
 }
 
 std::string text_within(std::optional<attn::Index> width, std::span<const Timing> timings)
 {
-    return timings_text(timings, [&](auto all, const auto& sink) { attn::report::write_timings(all, width, sink); });
+    return timings_text(timings, [&](auto all, auto& buffer) { attn::report::write_timings(all, width, buffer); });
 }
 
 TEST(Timing, FitsATerminal)
