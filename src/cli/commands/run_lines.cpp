@@ -5,7 +5,6 @@
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/lines.hpp"
-#include "cli/output/ordered_output.hpp"
 #include "cli/system/descriptor.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/system.hpp"
@@ -14,17 +13,22 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <iterator>
+#include <memory>
 #include <optional>
-#include <system_error>
-#include <thread>
+#include <span>
 #include <utility>
 
 namespace attn::cli {
 namespace {
 
-/// Output of a batch that is not kept until its turn comes, but waits for it.
-constexpr std::size_t most_kept = std::size_t{1} << 20U;
-constexpr std::size_t most_waiting_per_thread = 4;
+/// Lines that are computed before any of them is written: enough that threads seldom wait for each other, few enough for the
+/// second-level cache.
+constexpr std::size_t most_lines_per_thread = 64;
+constexpr std::size_t most_bytes_per_thread = std::size_t{1} << 15U;
+/// Once their answers are so long they are written before more are computed.
+constexpr std::size_t most_kept_per_thread = std::size_t{1} << 20U;
 
 /// For people lines count from 1, as in editors and in `check`; "index", for programs, counts from 0.
 std::string name_of_line(Index index)
@@ -43,11 +47,33 @@ std::string heading(Index index)
     return name_of_line(index) + ": ";
 }
 
-/// What one thread does.
+/// What a line comes to.
+struct Answer {
+    std::vector<Note> notes; ///< which go first
+    Buffer text;
+    bool failed = false;        ///< of the line, which is told in its place
+    std::exception_ptr failure; ///< of the whole run, once it is this line's turn
+    bool alone = false;         ///< nothing of it is computed yet, and it is when it is written
+    bool done = false;
+
+    /// Keeps its memory for the next line, unless it was a long one.
+    void clear()
+    {
+        constexpr std::size_t most = std::size_t{1} << 17U;
+        text.text().clear();
+        if (text.text().capacity() > most) {
+            text.text().shrink_to_fit();
+        }
+        notes.clear();
+        failure = {};
+        failed = alone = done = false;
+    }
+};
+
+/// Computes one line after the other.
 class Worker {
 public:
-    Worker(const LinesRun& run, int workers, OrderedOutput& output)
-        : run_(run), output_(output), memory_(std::min(small_memory, memory_limit() / workers)), buffer_(*this)
+    explicit Worker(const LinesRun& run) : run_(run)
     {
         if (run.model == nullptr) { // whose items are others than those of a recipe
             series_.emplace(run.recipe, run.settings);
@@ -55,233 +81,282 @@ public:
         }
     }
 
-    /// Whether a line could not be computed.
-    [[nodiscard]] bool failed() const { return failed_; }
-
-    void work_off(Batch batch)
+    /// Within so many bytes, and on so many threads; `begin(notes)` is called before anything is written to `text`.
+    template <typename Begin>
+    void answer(const Line& line, Index index, int threads, Index memory, Buffer& text, Begin begin)
     {
-        number_ = batch.number;
-        Index index = batch.first;
-        try {
-            for (const Line& line : batch.lines) {
-                compute(line, index++);
-            }
-        } catch (...) {
-            batch.failure = std::current_exception();
+        if (line.too_long) {
+            throw Error(ErrorKind::data, fmt::format("the line is longer than {} bytes; --max-input-bytes allows more",
+                                                     run_.options.max_input_bytes));
         }
-        output_.finish(number_, buffer_.text(), std::exchange(notes_, {}),
-                       {.lines = index - run_.options.first_index, .share = batch.share}, batch.failure);
-        buffer_.text().clear();
+        refuse_document(line.text, "the line", file_of(*run_.options.lines));
+        const model::Result result =
+            run_.model != nullptr ? result_of_model(line.text, threads, memory) : result_of(line.text, index, threads, memory);
+        begin(notes_of_line(result, index));
+        // What stands above it is not known before its turn.
+        const SeriesPlace place{
+            .index = index, .name = name_of_line(index), .first = true, .config = config_ ? &*config_ : nullptr};
+        write_result(result, run_.report.format(), place, text);
     }
 
 private:
-    class Kept : public Buffer {
-    public:
-        explicit Kept(Worker& worker) : Buffer(most_kept), worker_(worker) {}
-
-    private:
-        void send(std::string_view bytes) override { worker_.stream(bytes); }
-
-        Worker& worker_;
-    };
-
-    /// More than can be kept: this batch waits for its turn and is written as it comes.
-    void stream(std::string_view bytes)
-    {
-        if (output_.wait_for_turn(number_)) {
-            output_.write(bytes, notes_);
-        }
-        notes_.clear();
-    }
-
-    void note(Note note) { notes_.push_back({buffer_.text().size(), std::move(note)}); }
-
-    void compute(const Line& line, Index index)
-    {
-        try {
-            if (line.too_long) {
-                throw Error(ErrorKind::data, fmt::format("the line is longer than {} bytes; --max-input-bytes allows more",
-                                                         run_.options.max_input_bytes));
-            }
-            refuse_document(line.text, "the line", file_of(*run_.options.lines));
-            write(run_.model != nullptr ? result_of_model(line.text) : result_of(line.text, index), index);
-        } catch (const Error& error) {
-            // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a
-            // query or hidden word that this line does not have.
-            const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
-                                     (error.kind() == ErrorKind::usage && by_word());
-            if (!of_the_line) {
-                throw;
-            }
-            write(error, index);
-        }
-    }
-
-    /// Whether rows are chosen by words, which a line may lack.
-    [[nodiscard]] bool by_word() const
-    {
-        return !run_.recipe.query.empty() || !run_.recipe.attention.hide.empty() || !run_.options.trained.query.empty();
-    }
-
-    /// compute(threads, bytes) beside other lines or, where the memory for that is too little, alone.
-    template <typename Compute>
-    auto beside_others(Compute compute)
-    {
-        try {
-            return compute(1, memory_);
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::too_large || !output_.wait_for_turn(number_)) {
-                throw;
-            }
-        }
-        // Nobody else has this batch's turn, so there is one such line at a time.
-        return compute(run_.settings.threads, memory_limit());
-    }
-
-    model::Result result_of(const std::string& sentence, Index index)
+    model::Result result_of(const std::string& sentence, Index index, int threads, Index memory)
     {
         if (run_.report.log().verbose()) {
             run_.report.stages().set_prefix(heading(index));
         }
-        return beside_others([&](int threads, Index memory) {
-            series_->set_threads(threads);
-            series_->set_memory_limit(memory);
-            model::Result result = series_->run(sentence);
-            if (run_.report.log().verbose()) {
-                run_.report.stages().end_stage();
-            }
-            run_.files.require_unchanged();
-            return result;
-        });
+        series_->set_threads(threads);
+        series_->set_memory_limit(memory);
+        model::Result result = series_->run(sentence);
+        if (run_.report.log().verbose()) {
+            run_.report.stages().end_stage();
+        }
+        run_.files.require_unchanged();
+        return result;
     }
 
-    model::Result result_of_model(const std::string& sentence)
+    model::Result result_of_model(const std::string& sentence, int threads, Index memory)
     {
         model::TrainedConfig config = run_.options.trained;
         config.sentence = sentence;
         model::RunSettings settings = run_.settings;
-        model::Result result = beside_others([&](int threads, Index memory) {
-            settings.threads = threads;
-            settings.memory_limit = memory;
-            return model::run_trained(config, run_.model->trained(), settings);
-        });
+        settings.threads = threads;
+        settings.memory_limit = memory;
+        model::Result result = model::run_trained(config, run_.model->trained(), settings);
         run_.model->require_unchanged();
         return result;
     }
 
-    void write(const model::Result& result, Index index)
+    std::vector<Note> notes_of_line(const model::Result& result, Index index)
     {
-        if (const auto text = run_.report.isa_note().about(result.portable_because)) {
-            note({Note::Kind::warning, *text});
-        }
         const bool json = run_.options.format == Format::json;
+        std::vector<Note> notes;
+        if (const auto text = run_.report.isa_note().about(result.portable_because)) {
+            notes.push_back({Note::Kind::warning, *text});
+        }
         if (!json || !result.verify.empty()) {
-            for (Note& said : notes_of(result, json, run_.report.log().quiet(), heading(index))) {
-                note(std::move(said));
-            }
+            std::ranges::move(notes_of(result, json, run_.report.log().quiet(), heading(index)), std::back_inserter(notes));
         }
-        const SeriesPlace place{.index = index, .name = name_of_line(index), .config = config_ ? &*config_ : nullptr};
-        write_result(result, run_.report.format(), place, buffer_);
-    }
-
-    void write(const Error& error, Index index)
-    {
-        failed_ = true;
-        if (run_.options.format == Format::json) {
-            report::write_json_error(index, exit_code(error.kind()), error.what(), buffer_);
-        } else {
-            note({Note::Kind::error, heading(index) + error.what()});
-        }
+        return notes;
     }
 
     const LinesRun& run_;
-    OrderedOutput& output_;
     std::optional<model::BatchRunner> series_; ///< of the recipe, like the next
     std::optional<report::ConfigText> config_;
-    Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
-    Kept buffer_;
-    std::vector<PlacedNote> notes_;
-    Index number_ = 0; ///< of the batch under way
-    bool failed_ = false;
 };
 
-Beginning beginning_of(const RunOptions& options)
-{
-    switch (options.format) {
-    case Format::csv: return {.text = !options.no_header ? report::csv_header(true, options.runs_model) : ""};
-    case Format::table: return {.text = {}, .dropped = 1}; // the empty line that parts a table from the one before
-    default: return {};
-    }
-}
-
-class Pool {
+/// Reads what has come, computes it on several threads, and writes it in the order of the input.
+class Lines {
 public:
-    Pool(const LinesRun& run, int workers, int input)
-        : run_(run), workers_(workers),
-          output_(run.report.output(), run.report.log(), run.report.stages(), beginning_of(run.options),
-                  most_waiting_per_thread * static_cast<std::size_t>(workers)),
-          batches_(LineReader(input, name_of_input(*run.options.lines), run.options.max_input_bytes,
-                              workers > 1 ? output_.wake() : -1),
-                   run.options.first_index, bytes_left(input))
+    Lines(const LinesRun& run, int input)
+        : run_(run), threads_(run.report.log().verbose() ? 1 : run.settings.threads), // stages are told line by line in order
+          memory_(std::min(small_memory, memory_limit() / threads_)), size_(bytes_left(input)),
+          reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
+          workers_(static_cast<std::size_t>(threads_)), index_(run.options.first_index)
     {
+        run.report.format().header = false; // which stands before the first result that there is
         const std::string& lines = *run.options.lines;
-        refuse_document_of_lines(batches_.front(), name_of_input(lines), file_of(lines));
+        refuse_document_of_lines(reader_.front(), name_of_input(lines), file_of(lines));
     }
 
     int work()
     {
-        {
-            std::vector<std::jthread> helpers;
-            work_off([&, asked = false](const Batch& batch) mutable {
-                // A stream that brings one line now and then needs no help.
-                if (batch.full && !std::exchange(asked, true)) {
-                    start(helpers);
-                }
-            });
+        keep_freed_memory();
+        (void)worker_at(0); // which may find the options wrong, also where no line comes
+        const auto threads = static_cast<std::size_t>(threads_);
+        const auto more = [&] { return reader_.some(threads * most_lines_per_thread, threads * most_bytes_per_thread); };
+        for (std::vector<Line> lines = more(); !lines.empty(); lines = more()) {
+            answer(lines);
+            index_ += std::ssize(lines);
+            stages().show_lines(index_ - run_.options.first_index, share());
         }
-        output_.rethrow();
-        run_.report.output().finish();
+        output().finish();
         return failed_ ? bad_data : success;
     }
 
 private:
-    void start(std::vector<std::jthread>& helpers)
+    void answer(const std::vector<Line>& lines)
     {
-        prepare_for_threads(workers_);
-        try {
-            for (int i = 1; i < workers_; ++i) {
-                helpers.emplace_back([this] { work_off([](const Batch&) {}); });
+        if (lines.size() > 1 && !std::exchange(prepared_, true)) {
+            prepare_for_threads(threads_);
+        }
+        if (answers_.size() < lines.size()) {
+            answers_ = std::vector<Answer>(lines.size());
+        }
+        for (std::size_t first = 0; first < lines.size();) {
+            compute(std::span(lines).subspan(first), std::span(answers_).subspan(first), index_ + static_cast<Index>(first));
+            for (; first < lines.size() && answers_[first].done; ++first) {
+                write(lines[first], index_ + static_cast<Index>(first), answers_[first]);
+                answers_[first].clear();
             }
-        } catch (const std::system_error&) { // the system gives no more threads: those that there are do all of it
+            output().flush(); // there is no more without keeping a reader waiting
         }
     }
 
-    /// What one thread does from beginning to end. Nothing may escape, for others wait for the turn of the batch that it has.
-    template <typename Look>
-    void work_off(Look look) noexcept
+    /// The first of them at least, and the others as far as their answers can be kept.
+    void compute(std::span<const Line> lines, std::span<Answer> answers, Index index)
     {
+        if (threads_ == 1 && !log().verbose()) { // which tells the stages of all lines that have come, then their errors
+            for (Answer& answer : answers.first(lines.size())) {
+                answer.alone = answer.done = true;
+            }
+            return;
+        }
+        std::atomic<std::size_t> kept = 0;
+        std::atomic<bool> stopped = false; // where memory has ended there is none for an exception a line
+        model::for_each_sentence(std::ssize(lines), threads_, [&](Index i, int worker) {
+            Answer& answer = answers[static_cast<std::size_t>(i)];
+            if (!answer.done && (i == 0 || (!stopped && kept < most_kept_per_thread * static_cast<std::size_t>(threads_)))) {
+                compute(lines[static_cast<std::size_t>(i)], index + i, worker, answer);
+                kept += answer.text.text().size();
+                stopped = stopped || answer.failure;
+            }
+        });
+    }
+
+    void compute(const Line& line, Index index, int worker, Answer& answer) noexcept
+    {
+        answer.done = true;
         try {
-            Worker worker(run_, workers_, output_);
-            for (Batch batch = batches_.next(); !batch.lines.empty() || batch.failure; batch = batches_.next()) {
-                look(batch);
-                worker.work_off(std::move(batch));
-                if (output_.stopped()) {
-                    break;
-                }
-            }
-            if (worker.failed()) {
-                failed_ = true;
-            }
+            compute_beside_others(line, index, worker, answer);
         } catch (...) {
-            output_.fail(std::current_exception());
+            answer.failure = std::current_exception();
         }
     }
+
+    void compute_beside_others(const Line& line, Index index, int number, Answer& answer)
+    {
+        Worker& worker = worker_at(number);
+        try {
+            worker.answer(line, index, 1, memory_, answer.text,
+                          [&](std::vector<Note> notes) { answer.notes = std::move(notes); });
+        } catch (const Error& error) {
+            answer.alone = error.kind() == ErrorKind::too_large;
+            if (!answer.alone) {
+                refuse(error, index, answer);
+            }
+        }
+    }
+
+    /// What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a query or
+    /// hidden word that this line does not have.
+    void refuse(const Error& error, Index index, Answer& answer)
+    {
+        const bool by_word =
+            !run_.recipe.query.empty() || !run_.recipe.attention.hide.empty() || !run_.options.trained.query.empty();
+        const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
+                                 (error.kind() == ErrorKind::usage && by_word);
+        answer.failed = true;
+        if (!of_the_line) {
+            answer.failure = std::make_exception_ptr(error);
+        } else if (run_.options.format == Format::json) {
+            report::write_json_error(index, exit_code(error.kind()), error.what(), answer.text);
+        } else {
+            answer.notes.push_back({Note::Kind::error, heading(index) + error.what()});
+        }
+    }
+
+    void write(const Line& line, Index index, Answer& answer)
+    {
+        if (answer.alone && stream(line, index, answer)) {
+            return;
+        }
+        say_all(answer.notes);
+        if (answer.failure) {
+            output().flush();
+            std::rethrow_exception(answer.failure);
+        }
+        failed_ = failed_ || answer.failed;
+        if (!answer.text.text().empty()) {
+            begin();
+            output().append(answer.text.text());
+        }
+    }
+
+    /// Writes what a line gives as it comes; false where that is a refusal, which is left in `answer`.
+    bool stream(const Line& line, Index index, Answer& answer)
+    {
+        bool begun = false;
+        Worker& worker = worker_at(0);
+        const auto compute = [&](int threads, Index memory) {
+            worker.answer(line, index, threads, memory, output(), [&](const std::vector<Note>& notes) {
+                begun = true;
+                say_all(notes);
+                begin();
+            });
+        };
+        try {
+            try {
+                compute(1, memory_);
+            } catch (const Error& error) {
+                if (begun || error.kind() != ErrorKind::too_large) {
+                    throw;
+                }
+                compute(run_.settings.threads, memory_limit()); // which takes longer to find out than a short sentence
+            }
+        } catch (const Error& error) {
+            if (begun) { // writing failed
+                throw;
+            }
+            refuse(error, index, answer);
+        }
+        return begun;
+    }
+
+    /// What stands before a result: the header of all, or the empty line that parts a table from the one before.
+    void begin()
+    {
+        const bool first = !std::exchange(begun_, true);
+        if (run_.options.format == Format::csv && first && !run_.options.no_header) {
+            output().append(report::csv_header(true, run_.options.runs_model));
+        }
+        if (run_.options.format == Format::table && !first) {
+            output().append("\n");
+        }
+        if (output().to_terminal()) {
+            stages().erase();
+        }
+    }
+
+    void say_all(const std::vector<Note>& notes)
+    {
+        for (const Note& note : notes) {
+            output().flush(); // so that a terminal shows both in order
+            stages().erase();
+            say(log(), note);
+        }
+    }
+
+    Worker& worker_at(int number)
+    {
+        std::unique_ptr<Worker>& worker = workers_[static_cast<std::size_t>(number)];
+        if (!worker) {
+            worker = std::make_unique<Worker>(run_);
+        }
+        return *worker;
+    }
+
+    /// Of the input, where that has a known size, which may have grown since.
+    [[nodiscard]] std::optional<double> share() const
+    {
+        return size_ && *size_ > 0
+                   ? std::optional(std::min(1.0, static_cast<double>(reader_.consumed()) / static_cast<double>(*size_)))
+                   : std::nullopt;
+    }
+
+    [[nodiscard]] Log& log() const { return run_.report.log(); }
+    [[nodiscard]] Output& output() const { return run_.report.output(); }
+    [[nodiscard]] StageReporter& stages() const { return run_.report.stages(); }
 
     const LinesRun& run_;
-    int workers_;
-    OrderedOutput output_;
-    Batches batches_;
-    std::atomic<bool> failed_ = false;
+    int threads_;
+    Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
+    std::optional<std::size_t> size_;
+    LineReader reader_;
+    std::vector<std::unique_ptr<Worker>> workers_; ///< of each thread, made when it has its first line
+    std::vector<Answer> answers_;                  ///< of the lines that have come
+    Index index_;                                  ///< of the first of them
+    bool prepared_ = false, begun_ = false, failed_ = false;
 };
 
 } // namespace
@@ -289,9 +364,7 @@ private:
 int run_lines(const LinesRun& run)
 {
     const Descriptor input = open_input(*run.options.lines);
-    // The stages are told line by line in order.
-    const int workers = run.report.log().verbose() ? 1 : run.settings.threads;
-    return Pool(run, workers, input.number()).work();
+    return Lines(run, input.number()).work();
 }
 
 } // namespace attn::cli

@@ -4,7 +4,6 @@
 #include "cli/system/descriptor.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace attn::cli {
@@ -12,35 +11,30 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 16U;
 
-/// Large enough that handing out and writing costs nothing beside the work, small enough for the second-level cache.
-constexpr std::size_t most_lines = 64;
-constexpr std::size_t most_bytes = std::size_t{1} << 15U;
-
 } // namespace
 
-// ---- lines -----------------------------------------------------------------------------------------------------------
-
-LineReader::LineReader(int descriptor, std::string name, std::size_t most, int wake)
-    : descriptor_(descriptor), wake_(wake), name_(std::move(name)), most_(most)
+LineReader::LineReader(int descriptor, std::string name, std::size_t most)
+    : descriptor_(descriptor), name_(std::move(name)), most_(most)
 {
 }
 
 LineReader::Input LineReader::fill(Wait wait)
 {
-    if (wait == Wait::no || wake_ != -1) {
-        std::array<pollfd, 2> inputs{pollfd{descriptor_, POLLIN, 0}, pollfd{wake_, POLLIN, 0}};
-        wait_for(inputs, wait == Wait::yes ? -1 : 0, name_);
-        if (inputs[1].revents != 0) {
-            return Input::ended;
-        }
-        if (inputs[0].revents == 0) {
+    if (ended_) {
+        return Input::ended; // a terminal would ask for a second end
+    }
+    if (wait == Wait::no) {
+        pollfd input{descriptor_, POLLIN, 0};
+        wait_for({&input, 1}, 0, name_);
+        if (input.revents == 0) {
             return Input::none_yet;
         }
     }
     buffer_.resize(piece);
     unread_ = std::string_view(buffer_).substr(0, read_some(descriptor_, buffer_, name_));
     read_ += unread_.size();
-    return unread_.empty() ? Input::ended : Input::more;
+    ended_ = unread_.empty();
+    return ended_ ? Input::ended : Input::more;
 }
 
 std::string_view LineReader::front()
@@ -101,42 +95,29 @@ std::optional<Line> LineReader::next(Wait wait)
     }
 }
 
-// ---- batches ---------------------------------------------------------------------------------------------------------
-
-std::string_view Batches::front()
+std::vector<Line> LineReader::some(std::size_t most_lines, std::size_t most_bytes)
 {
-    const std::string_view front = reader_.front();
-    ended_ = front.empty();
-    return front;
-}
-
-Batch Batches::next()
-{
-    const std::scoped_lock lock(mutex_);
-    Batch batch{.number = next_number_++, .first = next_line_, .lines = {}, .share = {}, .failure = {}};
-    if (ended_) {
-        return batch;
+    if (failure_) {
+        std::rethrow_exception(std::exchange(failure_, {}));
     }
+    std::vector<Line> lines;
     std::size_t bytes = 0;
     try {
-        for (std::optional<Line> line = reader_.next(Wait::yes); line; line = reader_.next(Wait::no)) {
+        for (std::optional<Line> line = next(Wait::yes); line; line = next(Wait::no)) {
             bytes += line->text.size();
-            batch.full =
-                line->too_long || batch.lines.size() + 1 >= most_lines || bytes >= most_bytes; // its rest may be endless
-            batch.lines.push_back(std::move(*line));
-            if (batch.full) {
+            const bool endless = line->too_long; // its rest may be
+            lines.push_back(std::move(*line));
+            if (endless || lines.size() >= most_lines || bytes >= most_bytes) {
                 break;
             }
         }
     } catch (...) {
-        batch.failure = std::current_exception();
+        if (lines.empty()) {
+            throw;
+        }
+        failure_ = std::current_exception();
     }
-    if (size_ && *size_ > 0) { // which may have grown since
-        batch.share = std::min(1.0, static_cast<double>(reader_.consumed()) / static_cast<double>(*size_));
-    }
-    ended_ = batch.failure != nullptr || batch.lines.empty();
-    next_line_ += static_cast<Index>(batch.lines.size());
-    return batch;
+    return lines;
 }
 
 } // namespace attn::cli

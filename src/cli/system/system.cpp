@@ -124,6 +124,13 @@ void prepare_for_threads(int threads)
     }
 }
 
+void keep_freed_memory()
+{
+    constexpr int most = 1 << 23;          // of an array
+    ::mallopt(M_MMAP_THRESHOLD, most);     // NOLINT(concurrency-mt-unsafe): this thread is the only one yet
+    ::mallopt(M_TRIM_THRESHOLD, 2 * most); // NOLINT(concurrency-mt-unsafe)
+}
+
 std::string_view environment(const char* variable)
 {
     const char* value = std::getenv(variable); // NOLINT(concurrency-mt-unsafe): nothing here changes the environment

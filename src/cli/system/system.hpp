@@ -19,6 +19,9 @@ inline constexpr int most_threads = 1024;
 /// again at every allocation.
 void prepare_for_threads(int threads);
 
+/// Before work that is the same again and again: what one round frees the next one needs, and is not given back to the system.
+void keep_freed_memory();
+
 /// Bytes that the program may still allocate: the least of the machine's available memory, the limits of its control groups and
 /// RLIMIT_AS (`ulimit -v`), each less what is in use, with an eighth held back for what nobody counts.
 [[nodiscard]] Index memory_limit();

@@ -4,6 +4,8 @@
 #include "attn/model/layer/parameter_cache.hpp"
 #include "attn/model/run/run.hpp"
 
+#include <functional>
+
 namespace attn::model {
 
 /// Gives what `run` gives, faster: what the sentences have in common is computed once. A value; not for two threads at a time.
@@ -33,5 +35,8 @@ private:
     Show show_;
     Shared shared_;
 };
+
+/// Calls `sentence(i, worker)` for each i below `count` on the threads that attention has: core::for_each_block.
+void for_each_sentence(Index count, int threads, const std::function<void(Index i, int worker)>& sentence);
 
 } // namespace attn::model

@@ -1,5 +1,6 @@
 #include "attn/model/run/run.hpp"
 
+#include "attn/core/parallel.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/run/compute.hpp"
@@ -135,6 +136,11 @@ Result BatchRunner::run(std::string sentence)
 {
     std::get<SentenceInput>(recipe_.input).sentence = std::move(sentence);
     return run_showing(show_, recipe_, settings_, &shared_);
+}
+
+void for_each_sentence(Index count, int threads, const std::function<void(Index i, int worker)>& sentence)
+{
+    core::for_each_block(count, {.threads = threads}, sentence);
 }
 
 } // namespace attn::model

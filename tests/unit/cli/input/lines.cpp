@@ -49,22 +49,6 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most, Loo
     return lines;
 }
 
-/// Of a stream of that size, which is known.
-std::vector<double> shares_of(const std::string& text, std::optional<std::size_t> size)
-{
-    int ends[2];
-    EXPECT_EQ(::pipe(ends), 0);
-    EXPECT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    ::close(ends[1]);
-    Batches batches(LineReader(ends[0], "a pipe", 100), 0, size);
-    std::vector<double> shares;
-    for (Batch batch = batches.next(); !batch.lines.empty(); batch = batches.next()) {
-        shares.push_back(batch.share.value_or(-1));
-    }
-    ::close(ends[0]);
-    return shares;
-}
-
 TEST(Lines, AreAllThereAfterALookAtTheBeginning)
 {
     const std::string long_line(200'000, 'a');
@@ -72,18 +56,6 @@ TEST(Lines, AreAllThereAfterALookAtTheBeginning)
          {std::string(), std::string("a"), std::string("a\n\nb\r\nc"), long_line + "\n" + long_line}) {
         EXPECT_EQ(lines_of(text, 300'000, Look::yes), lines_of(text, 300'000));
     }
-}
-
-TEST(Batches, TellWhichShareOfAStreamOfKnownSizeIsRead)
-{
-    std::string text;
-    for (int i = 0; i < 100; ++i) {
-        text += "line\n";
-    }
-    EXPECT_EQ(shares_of(text, text.size()), (std::vector<double>{0.64, 1}));
-    EXPECT_EQ(shares_of(text, 320), (std::vector<double>{1, 1})); // it has grown
-    EXPECT_EQ(shares_of(text, 0), (std::vector<double>{-1, -1}));
-    EXPECT_EQ(shares_of(text, {}), (std::vector<double>{-1, -1}));
 }
 
 using Lines = std::vector<std::string>;
@@ -188,15 +160,6 @@ TEST(LineReader, GivesALineThatIsTooLongBeforeItsEndComes)
     EXPECT_FALSE(reader.next(Wait::yes));
 }
 
-TEST(LineReader, StopsWaitingWhenItIsWoken)
-{
-    const Pipe pipe;
-    const Pipe wake;
-    LineReader reader(pipe.reading(), "a pipe", 100, wake.reading());
-    std::jthread alarm([&] { wake.send("!"); });
-    EXPECT_FALSE(reader.next(Wait::yes)); // the pipe stays open and empty
-}
-
 /// While one lives poll(2) fails, for it refuses more descriptors than may be open.
 class PollFails {
 public:
@@ -219,10 +182,8 @@ private:
 TEST(LineReader, DoesNotRepeatAPollThatFails)
 {
     const Pipe pipe;
-    const Pipe wake;
-    LineReader reader(pipe.reading(), "a pipe", 100, wake.reading());
+    LineReader reader(pipe.reading(), "a pipe", 100);
     const PollFails fails;
-    EXPECT_THROW((void)reader.next(Wait::yes), attn::Error);
     EXPECT_THROW((void)reader.next(Wait::no), attn::Error);
 }
 
@@ -235,78 +196,61 @@ TEST(Descriptors, ThatDoNotBlockAreNotReadForeverWhenPollFails)
     EXPECT_THROW((void)read_some(pipe.reading(), buffer, "a pipe"), attn::Error);
 }
 
-std::vector<std::string> texts_of(const Batch& batch)
+constexpr std::size_t many = 1000;
+
+/// What has come, as far as it may be so much.
+Lines some(LineReader& reader, std::size_t most_lines = many, std::size_t most_bytes = many)
 {
-    std::vector<std::string> texts;
-    for (const Line& line : batch.lines) {
+    Lines texts;
+    for (const Line& line : reader.some(most_lines, most_bytes)) {
         texts.push_back(line.text);
     }
     return texts;
 }
 
-TEST(Batches, HoldWhatHasComeAndKeepNothingWaiting)
+TEST(SomeLines, AreThoseThatHaveComeAndKeepNothingWaiting)
 {
     Pipe pipe;
-    Batches batches(LineReader(pipe.reading(), "a pipe", 100));
+    LineReader reader(pipe.reading(), "a pipe", 100);
     pipe.send("a\nb\nhalf");
-    Batch batch = batches.next();
-    EXPECT_EQ(texts_of(batch), (Lines{"a", "b"}));
-    EXPECT_EQ(batch.first, 0);
-    EXPECT_FALSE(batch.full);
+    EXPECT_EQ(some(reader), (Lines{"a", "b"}));
     pipe.send(" a line\n");
-    batch = batches.next();
-    EXPECT_EQ(texts_of(batch), (Lines{"half a line"}));
-    EXPECT_EQ(batch.first, 2);
-    EXPECT_EQ(batch.number, 1);
+    EXPECT_EQ(some(reader), (Lines{"half a line"}));
+    EXPECT_EQ(reader.consumed(), 16U);
     pipe.end();
-    EXPECT_TRUE(batches.next().lines.empty());
+    EXPECT_EQ(some(reader), Lines{});
 }
 
-TEST(Batches, AreLookedAtAsFarAsTheyHaveCome)
+TEST(SomeLines, AreLookedAtAsFarAsTheyHaveCome)
 {
     Pipe pipe;
-    Batches batches(LineReader(pipe.reading(), "a pipe", 100));
+    LineReader reader(pipe.reading(), "a pipe", 100);
     pipe.send("{\n");
-    EXPECT_EQ(batches.front(), "{\n"); // the pipe stays open
-    EXPECT_EQ(texts_of(batches.next()), Lines{"{"});
+    EXPECT_EQ(reader.front(), "{\n"); // the pipe stays open
+    EXPECT_EQ(some(reader), Lines{"{"});
 }
 
-TEST(Batches, AreReadOnceWhenThereAreNone)
+TEST(SomeLines, AreBoundedInNumberAndInBytes)
 {
     Pipe pipe;
+    pipe.send("a\nb\nc\ndddd\ne\nf\ng");
     pipe.end();
-    Batches batches(LineReader(pipe.reading(), "a pipe", 100));
-    EXPECT_EQ(batches.front(), "");
-    EXPECT_TRUE(batches.next().lines.empty());
+    LineReader reader(pipe.reading(), "a pipe", 100);
+    EXPECT_EQ(some(reader, 2), (Lines{"a", "b"}));
+    EXPECT_EQ(some(reader, 3, 4), (Lines{"c", "dddd"}));
+    EXPECT_EQ(some(reader), (Lines{"e", "f", "g"}));
+    EXPECT_EQ(some(reader), Lines{});
 }
 
-TEST(Batches, AreBoundedInLinesAndInBytes)
+TEST(SomeLines, ComeBeforeAFailure)
 {
-    for (const std::size_t length : {std::size_t{1}, std::size_t{20000}}) {
-        Pipe pipe;
-        Batches batches(LineReader(pipe.reading(), "a pipe", 100000));
-        std::jthread writer([&] {
-            for (int i = 0; i < 1000; ++i) {
-                pipe.send(std::string(length, 'x') + "\n");
-            }
-            pipe.end();
-        });
-        attn::Index lines = 0;
-        for (Batch batch = batches.next(); !batch.lines.empty(); batch = batches.next()) {
-            EXPECT_EQ(batch.first, lines);
-            EXPECT_LE(batch.lines.size() * length, 40000U);
-            EXPECT_LE(batch.lines.size(), 64U);
-            lines += static_cast<attn::Index>(batch.lines.size());
-        }
-        EXPECT_EQ(lines, 1000);
-    }
-}
-
-TEST(Batches, GiveTheLinesBeforeAFailure)
-{
-    const Batch batch = Batches(LineReader(-1, "nothing", 100)).next();
-    EXPECT_TRUE(batch.lines.empty());
-    EXPECT_TRUE(batch.failure);
+    Pipe pipe;
+    LineReader reader(pipe.reading(), "a pipe", 100);
+    pipe.send("a\n");
+    EXPECT_EQ(reader.front(), "a\n");
+    const PollFails fails;
+    EXPECT_EQ(some(reader), Lines{"a"});
+    EXPECT_THROW((void)some(reader), attn::Error);
 }
 
 } // namespace
