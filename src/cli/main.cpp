@@ -13,7 +13,7 @@ int main(int argc, char** argv)
     occupy_closed_descriptors();
     Log log;
     try {
-        const SignalsHandled handled;
+        handle_signals();
         const auto count = static_cast<std::size_t>(argc);
         return execute(std::span<const char* const>(argv, count).subspan(count > 0 ? 1 : 0), log);
     } catch (const ReaderGone&) {

@@ -54,6 +54,8 @@ ALLOWED: list[tuple[str, str, str]] = [
     (r"config\.json'.*, column \d+: the key .* is there twice", r"config\.json'.*, column \d+: the key .* is there twice", "a number that is misplaced is named at its own column"),
     (r"a divisor of the [^(\n]* \([\d, ]+\)", r"a divisor of the [^(\n]*", "no list of divisors"),
     (r"got '.*' and \d+ numbers?; allowed: \d+ numbers?", r"has no vector for", "a line of vectors that has too many numbers is a word that nobody asked for"),
+    ("a line of\noutput that has begun is finished", "also within a line of output", "item 10: the manual says how a signal ends it"),
+    ("A signal lets the line under way end", "A signal ends the program at once", "item 10: so does the changelog"),
 ]
 
 

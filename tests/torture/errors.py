@@ -20,7 +20,6 @@ ALLOWED = {
     "brk": {"ENOMEM": {AS_GOOD, 71}},
     "clone3": {"EAGAIN": {AS_GOOD}, "ENOMEM": {AS_GOOD}, "ENOSYS": {AS_GOOD}},
     "poll": {"EINTR": {AS_GOOD}, "ENOMEM": {71, 74}},
-    "eventfd2": {"EMFILE": {AS_GOOD, 71}, "ENOMEM": {AS_GOOD, 71}},
     "rename": {"EACCES": {73}, "EIO": {73}, "ENOSPC": {73}, "EROFS": {73}},
     "fsync": {"EIO": {74}, "ENOSPC": {74}, "EINVAL": {AS_GOOD}},
     "close": {"EIO": {AS_GOOD, 74}, "EINTR": {AS_GOOD}},

@@ -193,7 +193,7 @@ void Output::send(std::string_view bytes)
     constexpr std::size_t piece = std::size_t{1} << 20U;
     while (!bytes.empty()) {
         const std::string_view part = progress_ == nullptr ? bytes : bytes.substr(0, piece);
-        (temporary_.empty() ? write_lines : write_all)(descriptor_.number(), part, name_);
+        write_all(descriptor_.number(), part, name_);
         bytes.remove_prefix(part.size());
         written_ += part.size();
         if (progress_ != nullptr) {

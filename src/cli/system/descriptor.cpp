@@ -1,7 +1,6 @@
 #include "cli/system/descriptor.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "cli/system/signals.hpp"
 
 #include <fmt/format.h>
 
@@ -107,19 +106,6 @@ void write_all(int descriptor, std::string_view bytes, std::string_view name)
 {
     while (!bytes.empty()) {
         bytes.remove_prefix(write_some(descriptor, bytes, name));
-    }
-}
-
-void write_lines(int descriptor, std::string_view bytes, std::string_view name)
-{
-    while (!bytes.empty()) {
-        begin_line();
-        const std::size_t most = line_is_last() ? bytes.find('\n') : bytes.size();
-        const std::size_t count = write_some(descriptor, bytes.substr(0, std::min(most, bytes.size() - 1) + 1), name);
-        if (count > 0 && bytes[count - 1] == '\n') {
-            end_line();
-        }
-        bytes.remove_prefix(count);
     }
 }
 

@@ -36,7 +36,5 @@ void wait_for(std::span<pollfd> descriptors, int timeout, std::string_view name)
 
 /// Error(io) when it cannot write all, ReaderGone when nobody reads.
 void write_all(int descriptor, std::string_view bytes, std::string_view name);
-/// The same; a signal that ends the program waits for the end of the line under way (signals.hpp).
-void write_lines(int descriptor, std::string_view bytes, std::string_view name);
 
 } // namespace attn::cli
