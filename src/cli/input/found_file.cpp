@@ -1,9 +1,12 @@
 #include "cli/input/found_file.hpp"
 
+#include "attn/tensor/error.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace attn::cli {
@@ -12,6 +15,16 @@ namespace {
 bool exists(const std::string& path)
 {
     return ::access(path.c_str(), F_OK) == 0;
+}
+
+/// A recipe may come from anybody: what it names must have an end, which a FIFO or a device need not. Throws Error(data).
+void require_end(const std::string& path, const FileSearch& search, const model::FieldInfo& field)
+{
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        throw Error(ErrorKind::data, search.origin.name_of(field), quoted_path(path) + ", a FIFO or a device",
+                    "a regular file");
+    }
 }
 
 /// Calls `visit(field, file, digest)` for each file that a recipe names.
@@ -51,11 +64,15 @@ std::optional<std::string> name_below(const Path& folder, const Path& path)
 template <typename Digest>
 std::string found_file(const FileSearch& search, const model::FieldInfo& field, const std::string& file, const Digest& stated)
 {
-    const bool elsewhere = search.folder.empty() || file.starts_with('/') || file == "-" || search.origin.from_option(field);
-    const std::string beside = search.folder + file;
-    if (elsewhere || !exists(beside)) {
+    if (search.origin.from_option(field)) {
         return file;
     }
+    require_end(file, search, field);
+    const std::string beside = search.folder + file;
+    if (search.folder.empty() || file.starts_with('/') || file == "-" || !exists(beside)) {
+        return file;
+    }
+    require_end(beside, search, field);
     const bool other_is_stated =
         exists(file) && !has_digest(MappedFile(beside), stated) && has_digest(MappedFile(file), stated);
     return other_is_stated ? file : beside;

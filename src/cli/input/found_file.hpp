@@ -17,7 +17,7 @@ struct FileSearch {
 };
 
 /// What to open for `file`, which the recipe gives for `field`. Of two files the one whose digest is stated, if either is;
-/// otherwise the one beside the recipe. Where there is none, `file` itself.
+/// otherwise the one beside the recipe. Where there is none, `file` itself. Throws Error(data) for a FIFO or a device.
 template <typename Digest>
 [[nodiscard]] std::string found_file(const FileSearch& search, const model::FieldInfo& field, const std::string& file,
                                      const Digest& stated);

@@ -46,14 +46,15 @@ MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
     if (::fstat(descriptor_.number(), &status_) != 0) {
         throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", name_, reason(errno)));
     }
-    // Files that the kernel makes up say that they are empty, and standard input may stand in the middle of a file.
+    // Standard input may stand in the middle of a file.
     const bool whole = ::lseek(descriptor_.number(), 0, SEEK_CUR) == 0;
     if (S_ISREG(status_.st_mode) && status_.st_size > 0 && whole) {
         map(status_);
     }
     if (begin_ == nullptr) {
         try {
-            read_to_end(check);
+            // Files that the kernel makes up say that they are empty. None of them is of use here, and some never end.
+            read_to_end(check, S_ISREG(status_.st_mode) && status_.st_size == 0);
         } catch (...) {
             if (mapped_ != 0) {
                 ::munmap(begin_, mapped_);
@@ -85,7 +86,7 @@ void MappedFile::map(const struct stat& status)
     size_ = mapped_ = size;
 }
 
-void MappedFile::read_to_end(const FrontCheck& check)
+void MappedFile::read_to_end(const FrontCheck& check, bool empty)
 {
     const auto most = static_cast<std::size_t>(memory_limit());
     bool checked = false;
@@ -95,7 +96,8 @@ void MappedFile::read_to_end(const FrontCheck& check)
             begin_ = grown(begin_, mapped_, room, name_);
             mapped_ = room;
         }
-        const std::size_t count = read_some(descriptor_.number(), {static_cast<char*>(begin_) + size_, mapped_ - size_}, name_);
+        const std::span free(static_cast<char*>(begin_) + size_, mapped_ - size_);
+        const std::size_t count = empty ? 0 : read_some(descriptor_.number(), free, name_);
         size_ += count;
         if (!checked && check && (count == 0 || size_ >= enough_to_check)) {
             check(bytes());

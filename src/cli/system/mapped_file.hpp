@@ -41,7 +41,7 @@ public:
 
 private:
     void map(const struct stat& status);
-    void read_to_end(const FrontCheck& check);
+    void read_to_end(const FrontCheck& check, bool empty);
 
     std::string name_;
     Descriptor descriptor_; ///< of a mapped file

@@ -35,21 +35,32 @@ std::string kernel_text(const std::string& path)
     return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
-/// limit - used, when both files hold a number ("max" is none).
-Index room(const std::string& limit_file, const std::string& used_file)
+/// Where a version of control groups says what.
+struct GroupFiles {
+    const char* mount;
+    const char* limit;
+    const char* used;
+    std::string total; ///< before a key of memory.stat that counts the groups below, too
+};
+
+/// limit - used, when both files hold a number ("max" is none). What the system keeps of files in case somebody reads them
+/// again it gives away as soon as somebody needs the memory.
+Index room(const std::string& folder, const GroupFiles& files)
 {
-    const Index limit = number_after(kernel_text(limit_file), "");
-    const Index used = number_after(kernel_text(used_file), "");
-    return limit < 0 || used < 0 ? unlimited : std::max<Index>(limit - used, 0);
+    const Index limit = number_after(kernel_text(folder + files.limit), "");
+    const Index used = number_after(kernel_text(folder + files.used), "");
+    const std::string kinds = "\n" + kernel_text(folder + "memory.stat");
+    const Index kept = std::max<Index>(number_after(kinds, "\n" + files.total + "active_file "), 0) +
+                       std::max<Index>(number_after(kinds, "\n" + files.total + "inactive_file "), 0);
+    return limit < 0 || used < 0 ? unlimited : limit - std::clamp<Index>(used - kept, 0, limit);
 }
 
 /// The least room in the group `path` and the groups above it.
-Index room_in_groups(const std::string& mount, std::string path, const char* limit_file, const char* used_file)
+Index room_in_groups(const GroupFiles& files, std::string path)
 {
     Index least = unlimited;
     for (;;) {
-        const std::string folder = mount + (path == "/" ? "" : path) + "/";
-        least = std::min(least, room(folder + limit_file, folder + used_file));
+        least = std::min(least, room(files.mount + (path == "/" ? "" : path) + "/", files));
         if (path.empty() || path == "/") {
             return least;
         }
@@ -71,10 +82,10 @@ Index control_group_room()
             const std::string controllers = line.substr(first + 1, second - first - 1);
             const std::string path = line.substr(second + 1);
             if (controllers.empty()) {
-                least = std::min(least, room_in_groups("/sys/fs/cgroup", path, "memory.max", "memory.current"));
+                least = std::min(least, room_in_groups({"/sys/fs/cgroup", "memory.max", "memory.current", ""}, path));
             } else if (controllers == "memory") {
-                least = std::min(
-                    least, room_in_groups("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+                const GroupFiles files{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"};
+                least = std::min(least, room_in_groups(files, path));
             }
         }
         begin = end + 1;

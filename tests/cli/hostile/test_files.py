@@ -1,11 +1,12 @@
 """Inputs made to be costly. Headers of .safetensors take a few times their own bytes at most, whatever they hold; what cannot be
 right is refused before all of it is read, kept or inflated."""
 
+import json
 import os
 import struct
 
 import pytest
-from program import assert_fails, limits_memory, measured, run, within
+from program import assert_fails, limits_memory, measured, run, succeeds, within
 from tensors import numpy
 
 SIZE = 40_000_000
@@ -125,3 +126,23 @@ def test_a_bomb_is_refused_by_its_shape_before_it_is_inflated(bomb, command, mes
     else:
         assert (done.code, done.err) == (0, b""), done
     assert megabytes < 300
+
+
+@pytest.mark.parametrize("place", ["mask", "parameters", "embeddings"])
+@pytest.mark.parametrize("file", ["fifo", "/proc/kmsg", "/dev/zero"])
+@pytest.mark.parametrize("command", ["check", "run --recipe", "explain --query 0 --recipe"])
+def test_what_a_recipe_names_has_an_end(place, file, command, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    if not os.access(tmp_path / file, os.R_OK):
+        pytest.skip("not here")
+    recipe = succeeds("recipe", "show", "raschka-2023").json
+    recipe.pop("published")
+    if place == "mask":
+        recipe["attention"] = {"mask": {"file": file}}
+    else:
+        recipe[place] = {"file": file}
+    if place == "parameters":
+        recipe.update(draws=[], dims={"heads": 1})
+    (tmp_path / "r.recipe.json").write_text(json.dumps(recipe))
+    done = run(*command.split(), tmp_path / "r.recipe.json", stdin="")
+    assert_fails(done, 65, "an empty file" if file == "/proc/kmsg" else "a FIFO or a device; allowed: a regular file")
