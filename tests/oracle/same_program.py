@@ -532,8 +532,39 @@ def rest(d):
     ]), None
 
 
+MISTYPED = ("--heds --sed=4 --head= --heads= -x -heads -h=3 -o=x -oout.json -j4 -j -v -q -t --output --out --save --svg --rope-base ++ -- - -1 -0.5 --quiet=yes --causal=1 "
+            "--no-causal --causal --no-causl --verbose --quiet --verbos --version -V -h --help --json=1 --json --format --show= --query= --query --seq 8 --axes --rtol run check "
+            "attend atend help --isa --isa=avx --threads=0 --threads --color=auto --color=x \u2013heads \u2014output \u2212v {} [a] [a,b] =x --=3 -=3 --no- ---x").split() + ["", " ", "-a b", "--a b", "a\nb"]
+
+
+def wrong(d):
+    """A right command line with a word or two that are out of place, twice there, missing, or mistyped."""
+    made = COMMANDS[d.choice(["run", "run", "lines", "model", "explain", "plot", "check", "compare", "attend", "rest"])][0](d)
+    words, stdin = [str(word) for word in made[0]], made[1]
+    for _ in range(d.choice([1, 1, 2])):
+        at, other = d.randrange(len(words) + 1), d.randrange(len(words) + 1)
+        options = [word for word in words if word.startswith("-")]
+        kind = d.random()
+        if kind < 0.5:
+            words.insert(at, d.choice(MISTYPED))
+        elif kind < 0.6 and words:
+            words.pop(min(at, len(words) - 1))
+        elif kind < 0.7 and words:
+            words.insert(other, words.pop(min(at, len(words) - 1)))
+        elif kind < 0.8 and options:
+            words.insert(at, d.choice(options))
+        elif kind < 0.9 and options:  # --name value becomes --name=value
+            at = words.index(d.choice(options))
+            words[at:at + 2] = ["=".join(words[at:at + 2])]
+        elif words:  # a letter less
+            at = min(at, len(words) - 1)
+            cut = d.randrange(len(words[at]) + 1)
+            words[at] = words[at][:cut] + words[at][cut + 1:]
+    return words, stdin
+
+
 COMMANDS = {"run": (run, 34), "lines": (run_lines, 7), "model": (run_model, 14), "explain": (explain, 6), "plot": (plot, 8), "check": (check, 9), "compare": (compare, 9),
-            "attend": (attend, 13), "rest": (rest, 5)}
+            "attend": (attend, 13), "rest": (rest, 5), "wrong": (wrong, 9)}
 
 
 def option_set(number, only, where):
