@@ -83,9 +83,15 @@ void declare_globals(Options& options, GlobalOptions& global)
 // ---- before CLI11 ----------------------------------------------------------------------------------------------------
 
 struct Words {
-    std::vector<std::string> parsed; ///< for CLI11
-    std::vector<std::string> rest;   ///< after "--": operands, whatever they look like
-    std::vector<TypedOption> options;
+    std::vector<std::string> parsed; ///< for CLI11: the command, options and their values
+    Operands others;                 ///< all else, with unknown options
+    std::size_t before_command = 0;  ///< of those
+
+    /// Those that may be options.
+    [[nodiscard]] std::span<const std::string> before_dashes() const
+    {
+        return std::span(others.words).first(others.words.size() - others.after_dashes);
+    }
 };
 
 bool is_letter(char c)
@@ -104,7 +110,6 @@ struct Declared {
     Declared()
     {
         app.set_help_flag();
-        app.allow_extras();
         app.require_subcommand(0, 1);
         Options options(app);
         declare_globals(options, globals);
@@ -208,15 +213,6 @@ std::string guess_of(std::string_view letters)
                                   : "; a single dash takes a single letter"));
 }
 
-/// A sentence may be just that.
-constexpr std::string_view plus_plus = "++";
-constexpr std::string_view disguised_plus_plus = "\x01\x02++";
-
-std::string without_plus_plus(std::string_view word)
-{
-    return std::string(word == plus_plus ? disguised_plus_plus : word);
-}
-
 std::string marked(std::string_view value)
 {
     return value_mark + std::string(value);
@@ -228,12 +224,13 @@ void take_value(Words& words, const CLI::Option& option, const std::string& name
     if (!takes_value(option)) {
         throw Error(ErrorKind::usage, name, in_quotes(value), "no value, it is a switch");
     }
-    words.options.back().value = value;
+    words.others.options.back().value = value;
     words.parsed.insert(words.parsed.end(), {name, marked(value)});
 }
 
-/// Takes out what CLI11 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next word
-/// as the value), "++" (it ends a subcommand), and marks values; refuses "-heads". Declares the command when it meets its name.
+/// Takes out what CLI11 would misread: what is no option ("++" would end a command, and after "--" it goes on with the
+/// program's options), "--name=" (it takes the next word as the value); marks values; refuses "-heads". Declares the command
+/// when it meets its name.
 Words prepare(std::span<const char* const> arguments, Declared& declared)
 {
     Words words;
@@ -241,28 +238,31 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     std::ranges::transform(arguments, std::back_inserter(names),
                            [](std::string_view word) { return word.substr(0, word.find('=')); });
     std::string awaiting; // the option whose value comes next
-    std::size_t operands = 0;
+    Operands& others = words.others;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
         if (!awaiting.empty()) {
-            words.options.back().value = word;
+            others.options.back().value = word;
             words.parsed.push_back(marked(word));
             awaiting.clear();
             continue;
         }
         if (word == "--") {
-            words.rest.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
+            others.after_dashes = arguments.size() - i - 1;
+            const auto rest = arguments.last(others.after_dashes);
+            others.words.insert(others.words.end(), rest.begin(), rest.end());
             break;
         }
         const Command* command = declared.command == nullptr ? find_command(word) : nullptr;
         if (command != nullptr) {
             declared.declare(*command, &names);
+            words.before_command = others.words.size();
         }
         const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
         const std::string name(word.substr(0, equals));
         const CLI::Option* option = word.starts_with('-') ? declared.find(name) : nullptr;
         if (option != nullptr) {
-            words.options.push_back({name, std::nullopt, option->get_group(), operands});
+            others.options.push_back({name, std::nullopt, option->get_group(), others.words.size()});
         }
         if (option != nullptr && equals != std::string_view::npos) {
             take_value(words, *option, name, word.substr(equals + 1));
@@ -272,10 +272,9 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             refuse_cluster(word);
         }
         awaiting = option != nullptr && takes_value(*option) ? name : "";
-        operands += option == nullptr && command == nullptr ? 1 : 0;
-        words.parsed.push_back(without_plus_plus(word));
+        (option == nullptr && command == nullptr ? others.words : words.parsed).emplace_back(word);
     }
-    if (!awaiting.empty() && words.rest.empty()) {
+    if (!awaiting.empty()) {
         throw Error(ErrorKind::usage, awaiting + ": a value is missing");
     }
     return words;
@@ -296,26 +295,14 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     throw Error(ErrorKind::usage, message);
 }
 
-struct Parsed {
-    std::vector<std::string> extras; ///< what CLI11 did not know: operands and unknown options
-    std::size_t before_command = 0;  ///< of them
-};
-
-Parsed parse(std::vector<std::string> words, Declared& declared)
+void parse(std::vector<std::string> words, CLI::App& app)
 {
-    Parsed parsed;
-    if (declared.command_app != nullptr) {
-        declared.command_app->preparse_callback([&](std::size_t) { parsed.before_command = declared.app.remaining().size(); });
-    }
     std::ranges::reverse(words); // CLI11 takes them from the back
     try {
-        declared.app.parse(std::move(words));
+        app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         rethrow(error);
     }
-    parsed.extras = declared.app.remaining();
-    std::ranges::replace(parsed.extras, std::string(disguised_plus_plus), std::string(plus_plus));
-    return parsed;
 }
 
 // ---- after CLI11 -----------------------------------------------------------------------------------------------------
@@ -377,17 +364,17 @@ std::string commands_with(const std::string& option)
                                               did_you_mean(word, candidates)));
 }
 
-void refuse_unrecognised(const Parsed& parsed, const Declared& declared)
+void refuse_unrecognised(const Words& words, const Declared& declared)
 {
-    const std::vector<std::string>& extras = parsed.extras;
-    if ((declared.command == nullptr || parsed.before_command > 0) && !extras.empty()) {
-        if (looks_like_option(extras.front())) {
-            unknown_option(extras.front(), declared, true);
+    const std::span<const std::string> others = words.before_dashes();
+    if ((declared.command == nullptr || words.before_command > 0) && !others.empty()) {
+        if (looks_like_option(others.front())) {
+            unknown_option(others.front(), declared, true);
         }
-        unknown_command(extras.front());
+        unknown_command(others.front());
     }
-    const auto unknown = std::ranges::find_if(extras, looks_like_option);
-    if (unknown != extras.end()) {
+    const auto unknown = std::ranges::find_if(others, looks_like_option);
+    if (unknown != others.end()) {
         unknown_option(*unknown, declared, false);
     }
 }
@@ -458,8 +445,8 @@ void expect_at_most(const Operands& given, std::size_t most, std::string_view hi
 int execute(std::span<const char* const> arguments, Log& log)
 {
     Declared declared;
-    Words words = prepare(arguments, declared);
-    Parsed parsed = parse(words.parsed, declared);
+    const Words words = prepare(arguments, declared);
+    parse(words.parsed, declared.app);
     const GlobalOptions& globals = declared.globals;
     const Command* command = declared.command;
     log.configure(globals.log);
@@ -468,20 +455,18 @@ int execute(std::span<const char* const> arguments, Log& log)
         return success;
     }
     const bool asked = globals.help || globals.short_help;
-    if (asked && (command != nullptr || parsed.extras.empty())) {
+    if (asked && (command != nullptr || words.before_dashes().empty())) {
         const bool briefly = globals.short_help;
         print(command == nullptr ? (briefly ? short_help() : help()) : briefly ? short_help(*command) : help(*command));
         return success;
     }
-    refuse_unrecognised(parsed, declared);
+    refuse_unrecognised(words, declared);
     if (command == nullptr) {
         const std::string text = short_help();
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
         return exit_code(ErrorKind::usage);
     }
-    Operands operands{std::move(parsed.extras), words.rest.size(), std::move(words.options)};
-    operands.words.insert(operands.words.end(), words.rest.begin(), words.rest.end());
-    return declared.execute(operands, globals.globals, log);
+    return declared.execute(words.others, globals.globals, log);
 }
 
 } // namespace attn::cli
