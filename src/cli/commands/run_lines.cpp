@@ -156,7 +156,9 @@ public:
     {
         run.report.format().header = false; // which stands before the first result that there is
         const std::string& lines = *run.options.lines;
-        refuse_document_of_lines(reader_.front(), name_of_input(lines), file_of(lines));
+        OpenObject object;
+        const std::string_view front = reader_.front([&](std::string_view piece) { return object.goes_on(piece); });
+        refuse_document_of_lines(front, name_of_input(lines), file_of(lines));
     }
 
     int work()

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -16,23 +17,7 @@ constexpr std::string_view white_space = " \t\r\n"; ///< of JSON
 /// The length of the object at the front of `text`, or of everything when it does not end.
 std::size_t object_length(std::string_view text)
 {
-    Index depth = 0;
-    bool in_string = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (in_string) {
-            i += c == '\\' ? 1 : 0;
-            in_string = c != '"';
-            continue;
-        }
-        in_string = c == '"';
-        depth += c == '{' || c == '[' ? 1 : 0;
-        depth -= c == '}' || c == ']' ? 1 : 0;
-        if (depth == 0) {
-            return i + 1;
-        }
-    }
-    return text.size();
+    return OpenObject().end_in(text).value_or(text.size());
 }
 
 /// From its first brace or bracket on; nothing of a text that begins otherwise.
@@ -143,6 +128,39 @@ std::optional<std::string_view> schema_of_document(std::string_view text)
         }
     }
     return found;
+}
+
+std::optional<std::size_t> OpenObject::end_in(std::string_view piece)
+{
+    constexpr std::string_view outside_strings = "{}[],:\"+-.0123456789eEtrufalsn \t\r\n"; // numbers, true, false, null
+    for (std::size_t i = 0; i < piece.size(); ++i) {
+        const char c = piece[i];
+        if (std::exchange(escaped_, false)) {
+            continue;
+        }
+        if (in_string_) {
+            escaped_ = c == '\\';
+            in_string_ = c != '"';
+            is_json_ = is_json_ && c != '\n';
+            continue;
+        }
+        is_json_ = is_json_ && outside_strings.find(c) != std::string_view::npos;
+        in_string_ = c == '"';
+        depth_ += c == '{' || c == '[' ? 1 : 0;
+        depth_ -= c == '}' || c == ']' ? 1 : 0;
+        if (depth_ == 0) {
+            return i + 1;
+        }
+    }
+    return std::nullopt;
+}
+
+bool OpenObject::goes_on(std::string_view piece)
+{
+    if (depth_ == 0) {
+        piece = json_of(piece);
+    }
+    return !piece.empty() && !end_in(piece) && is_json_;
 }
 
 void refuse_document(std::string_view text, std::string_view thing, std::string_view input)

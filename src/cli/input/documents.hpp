@@ -24,6 +24,20 @@ struct JsonText {
 /// its line does, the only one of a file where the file does. An empty file has none.
 [[nodiscard]] std::vector<JsonText> split_documents(std::string_view file);
 
+/// Follows the object, or the array of objects, at the front of a text that comes in pieces.
+class OpenObject {
+public:
+    /// The length of what belongs to it in the next piece, which ends it; nothing: it is still open.
+    [[nodiscard]] std::optional<std::size_t> end_in(std::string_view piece);
+    /// Whether it is open behind the next piece of the text, and may be JSON as far as it came. Spaces may stand before it.
+    [[nodiscard]] bool goes_on(std::string_view piece);
+
+private:
+    Index depth_ = 0;
+    bool in_string_ = false, escaped_ = false;
+    bool is_json_ = true; ///< prose may begin with a brace, too
+};
+
 // ---- documents in the place of sentences -----------------------------------------------------------------------------
 
 /// "attn-cli/result/1" of a text that begins with a brace or a bracket and holds "schema": "attn-cli/result/1" anywhere, for

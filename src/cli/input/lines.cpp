@@ -23,9 +23,9 @@ LineReader::Input LineReader::fill(Wait wait)
     if (ended_) {
         return Input::ended; // a terminal would ask for a second end
     }
-    if (wait == Wait::no) {
+    if (wait != Wait::yes) {
         pollfd input{descriptor_, POLLIN, 0};
-        wait_for({&input, 1}, 0, name_);
+        wait_for({&input, 1}, static_cast<int>(wait), name_);
         if (input.revents == 0) {
             return Input::none_yet;
         }
@@ -37,9 +37,17 @@ LineReader::Input LineReader::fill(Wait wait)
     return ended_ ? Input::ended : Input::more;
 }
 
-std::string_view LineReader::front()
+std::string_view LineReader::front(const std::function<bool(std::string_view)>& goes_on)
 {
-    (void)fill(Wait::yes);
+    std::string front;
+    Wait wait = Wait::yes; // a first line that is not whole cannot be answered, but who wrote a whole one may wait for that
+    for (bool more = true; more && front.size() < most_ && fill(wait) == Input::more;) {
+        front += unread_;
+        more = goes_on(unread_);
+        wait = unread_.find('\n') == std::string_view::npos ? wait : Wait::shortly;
+    }
+    buffer_ = std::move(front);
+    unread_ = buffer_;
     return unread_;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,18 +18,20 @@ struct Line {
     bool too_long = false; ///< longer than allowed; the text is dropped
 };
 
-/// Whether to wait for whoever writes the stream.
-enum class Wait { no, yes };
+/// How long to wait for whoever writes the stream: milliseconds, or for ever.
+enum class Wait { yes = -1, no = 0, shortly = 2000 };
 
-/// A line ends at "\n"; the last one may lack it. Never holds more than one line and one piece of the stream: a line that is
-/// too long is given as soon as it is, and the rest of it passed over.
+/// A line ends at "\n"; the last one may lack it. Never holds more than one line and a piece of the stream, no longer than one:
+/// a line that is too long is given as soon as it is, and the rest of it passed over.
 class LineReader {
 public:
     /// `most` bytes are allowed in a line.
     LineReader(int descriptor, std::string name, std::size_t most);
 
-    /// What the first read of the stream gives, which is still to be given line by line. Before anything else is asked for.
-    [[nodiscard]] std::string_view front();
+    /// The beginning of the stream, which is still to be given line by line: what the first read gives, and further ones as
+    /// long as `goes_on` says of each that there is more to it, up to about the length of a line. Once there is a whole line it
+    /// waits shortly. Before anything else is asked for.
+    [[nodiscard]] std::string_view front(const std::function<bool(std::string_view)>& goes_on);
     /// Nothing at the end of the stream and, without waiting, when there is no whole line yet.
     [[nodiscard]] std::optional<Line> next(Wait wait);
     /// Some lines in a row, as many as have come when the first of them has, up to about so many. None at the end. What fails

@@ -2,9 +2,11 @@
 
 import json
 import re
+import subprocess
+import time
 
 import pytest
-from program import SENTENCE, assert_fails, run, succeeds
+from program import PROGRAM, SENTENCE, assert_fails, run, succeeds
 from tensors import numpy
 
 MODEL = ("--model", "induction")
@@ -83,6 +85,19 @@ def test_a_document_over_several_lines_is_refused_as_a_whole(documents, name, la
         done = run("run", "--lines", lines, "--format", form, "--threads", threads, stdin=path.read_text())
         what = "standard input" if lines == "-" else "pretty.json"
         assert_fails(done, 65, what, f"got a document, 'attn-cli/{name}'; allowed: one sentence per line; ")
+
+
+@pytest.mark.parametrize("at", [1, 15])
+@pytest.mark.parametrize("layout", [LAYOUTS[1], LAYOUTS[4]])
+def test_a_document_that_comes_in_two_pieces_is_refused_as_a_whole(documents, layout, at):
+    text = layout(documents["result/1"])
+    with subprocess.Popen([PROGRAM, "run", "--lines", "-", "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        program.stdin.write(text[:at])
+        program.stdin.flush()
+        time.sleep(0.5)
+        out, err = program.communicate(text[at:])
+    assert (program.returncode, out) == (65, "")
+    assert "standard input: got a document, 'attn-cli/result/1'; allowed: one sentence per line; " in err
 
 
 def test_what_run_lines_or_jq_makes_of_several_is_refused(documents):

@@ -261,7 +261,7 @@ def test_a_result_does_not_wait_for_the_rest_of_the_next_line(threads):
 
 @pytest.mark.parametrize("first", ["", "  ", "{", '{"schema":'])
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_a_first_line_that_a_document_may_begin_with_is_answered_at_once(first, threads):
+def test_a_first_line_that_a_document_may_begin_with_is_answered_while_the_input_pauses(first, threads):
     with Coprocess("--threads", threads, "--show", "tokens") as coprocess:
         coprocess.send(f"{first}\n".encode())
         assert coprocess.receive()["index"] == 0

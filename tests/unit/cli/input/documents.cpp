@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -114,6 +116,24 @@ TEST(DocumentsOfLines, AreRefusedAtOnceWhereOneSpansLines)
     EXPECT_FALSE(refused_of_lines("{\"schema\": \"attn-cli/result/1\"}\n{\"schema\": \"attn-cli/result/1\"}\n"));
     EXPECT_FALSE(refused_of_lines("{\"index\": 0}\n{\"schema\": \"attn-cli/result/1\"}\n"));
     EXPECT_FALSE(refused_of_lines("a\n{\n\"schema\": \"attn-cli/result/1\"}\n"));
+}
+
+bool goes_on(const std::vector<std::string_view>& pieces)
+{
+    attn::cli::OpenObject object;
+    return std::ranges::all_of(pieces, [&](std::string_view piece) { return object.goes_on(piece); });
+}
+
+TEST(OpenObjects, GoOnUntilTheyEndOrAreNoJson)
+{
+    for (const auto& open : std::vector<std::vector<std::string_view>>{
+             {"{"}, {" \n[", "{\"a"}, {"{\"a", "}\\", "\"}", "\": [1.5e-3, true, false, nul", "l]\n"}}) {
+        EXPECT_TRUE(goes_on(open)) << open.front();
+    }
+    for (const auto& other : std::vector<std::vector<std::string_view>>{
+             {""}, {" "}, {"a {"}, {"{}"}, {"{", "}"}, {"[{\"]\"", "}", "] ["}, {"{ so"}, {"{\"a\n"}, {"[", "some of it"}}) {
+        EXPECT_FALSE(goes_on(other)) << other.front();
+    }
 }
 
 } // namespace

@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most, Loo
     });
     LineReader reader(ends[0], "a pipe", most);
     if (look == Look::yes) {
-        EXPECT_TRUE(text.starts_with(reader.front()));
+        EXPECT_TRUE(text.starts_with(reader.front([&](std::string_view piece) { return piece.size() > 1; })));
     }
     std::vector<std::string> lines;
     while (const auto line = reader.next(Wait::yes)) {
@@ -221,13 +221,33 @@ TEST(SomeLines, AreThoseThatHaveComeAndKeepNothingWaiting)
     EXPECT_EQ(some(reader), Lines{});
 }
 
-TEST(SomeLines, AreLookedAtAsFarAsTheyHaveCome)
+TEST(SomeLines, AreLookedAtAsFarAsIsAskedForUnlessNoneComeForAWhile)
 {
     Pipe pipe;
     LineReader reader(pipe.reading(), "a pipe", 100);
     pipe.send("{\n");
-    EXPECT_EQ(reader.front(), "{\n"); // the pipe stays open
+    EXPECT_EQ(reader.front([](std::string_view) { return true; }), "{\n"); // the pipe stays open
     EXPECT_EQ(some(reader), Lines{"{"});
+    EXPECT_EQ(reader.consumed(), 2U);
+}
+
+TEST(SomeLines, AreLookedAtUpToTheLengthOfOne)
+{
+    Pipe pipe;
+    LineReader reader(pipe.reading(), "a pipe", 2);
+    std::vector<std::string> pieces;
+    pipe.send("{");
+    const std::string_view front = reader.front([&](std::string_view piece) {
+        pieces.emplace_back(piece);
+        if (pieces.size() == 1) {
+            pipe.send("\na");
+        }
+        return true;
+    });
+    EXPECT_EQ(front, "{\na");
+    EXPECT_EQ(pieces, (std::vector<std::string>{"{", "\na"}));
+    pipe.end();
+    EXPECT_EQ(some(reader), (Lines{"{", "a"}));
 }
 
 TEST(SomeLines, AreBoundedInNumberAndInBytes)
@@ -247,7 +267,7 @@ TEST(SomeLines, ComeBeforeAFailure)
     Pipe pipe;
     LineReader reader(pipe.reading(), "a pipe", 100);
     pipe.send("a\n");
-    EXPECT_EQ(reader.front(), "a\n");
+    EXPECT_EQ(reader.front([](std::string_view) { return false; }), "a\n");
     const PollFails fails;
     EXPECT_EQ(some(reader), Lines{"a"});
     EXPECT_THROW((void)some(reader), attn::Error);
