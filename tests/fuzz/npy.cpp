@@ -6,7 +6,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     fuzz::must_read_or_refuse(
         data, size, [](fuzz::Bytes file) { return attn::io::read_npy(file, "file"); },
-        [](const std::vector<attn::io::TensorBytes>& tensors, attn::Buffer& buffer) {
+        [](const std::vector<attn::NamedTensor>& tensors, attn::Buffer& buffer) {
             attn::io::write_npy(tensors.front(), buffer);
         });
     return 0;

@@ -16,6 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             }
             return read;
         },
-        [](const std::vector<attn::io::TensorBytes>& tensors, attn::Buffer& buffer) { attn::io::write_npz(tensors, buffer); });
+        [](const std::vector<attn::NamedTensor>& tensors, attn::Buffer& buffer) { attn::io::write_npz(tensors, buffer); });
     return 0;
 }

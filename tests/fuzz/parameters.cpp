@@ -15,8 +15,8 @@ using namespace attn::model;
 void load_and_run(const attn::io::TensorFile& file, Recipe recipe)
 {
     std::vector<StoredShape> shapes;
-    for (const auto& [name, view] : file.entries) {
-        shapes.push_back({name, view.shape});
+    for (const attn::NamedTensor& entry : file.entries) {
+        shapes.push_back({entry.name, entry.view.shape});
     }
     for (const auto& each : file.unsupported) {
         shapes.push_back({each.name, {}});
@@ -25,7 +25,7 @@ void load_and_run(const attn::io::TensorFile& file, Recipe recipe)
     RunSettings settings;
     settings.memory_limit = attn::Index{1} << 24U;
     for (const Source& source : fitted.layer.sources) {
-        settings.parameters.push_back(stored_parameter(source, file.at(source.name, "file")));
+        settings.parameters.push_back(stored_parameter(source, file.at(source.name, "file").view));
     }
     const Result result = run(with_layer(recipe, fitted), settings);
     if (result.find("weights") == nullptr || describe(fitted.layer).empty()) {

@@ -4,6 +4,7 @@
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -32,43 +33,46 @@ bool refused(Use use)
 }
 
 /// The tensor as it is written: row-major and little-endian.
-inline std::vector<std::byte> stored(const attn::TensorView& view)
+inline attn::StoredTensor stored(const attn::NamedTensor& tensor)
 {
+    const attn::TensorView& view = tensor.view;
+    attn::StoredTensor made;
+    made.name = tensor.name;
+    made.type = view.type;
+    made.shape = view.shape;
     if (view.type == attn::ElementType::int64) {
         const auto values = attn::load<std::int64_t>(view).values;
         const auto bytes = std::as_bytes(std::span(values));
-        return {bytes.begin(), bytes.end()};
+        made.bytes.assign(bytes.begin(), bytes.end());
+    } else {
+        const auto values = attn::load<double>(view).values;
+        made.bytes = attn::to_bytes(view.type, std::span<const double>(values));
     }
-    const auto values = attn::load<double>(view).values;
-    return attn::to_bytes(view.type, std::span<const double>(values));
+    return made;
 }
 
 /// `read(bytes)` gives tensors or refuses; `write(tensors, buffer)` writes what `read` must then find again.
 template <typename Read, typename Write>
 void must_read_or_refuse(const std::uint8_t* data, std::size_t size, Read read, Write write)
 {
-    std::vector<std::vector<std::byte>> elements;
-    std::vector<attn::io::TensorBytes> tensors;
+    std::vector<attn::NamedTensor> tensors;
     const auto load_all = [&] {
         const attn::io::TensorFile file = read(Bytes(reinterpret_cast<const std::byte*>(data), size));
-        for (const auto& [name, view] : file.entries) {
-            (void)refused([&, &tensor = view] { attn::require_finite(tensor, "tensor"); });
-            elements.push_back(stored(view));
-            tensors.push_back({name, view.type, view.shape, {}});
+        for (const attn::NamedTensor& tensor : file.entries) {
+            (void)refused([&] { attn::require_finite(tensor.view, "tensor"); });
+            tensors.push_back(attn::owned(stored(tensor)));
         }
     };
     if (refused(load_all)) {
         return;
     }
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        tensors[i].bytes = elements[i];
-    }
     attn::Buffer written;
     write(tensors, written);
     const attn::io::TensorFile again = read(std::as_bytes(std::span(written.text())));
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const attn::TensorView& view = again.at(tensors[i].name, "what was written");
-        if (view.type != tensors[i].type || view.shape != tensors[i].shape || stored(view) != elements[i]) {
+    for (const attn::NamedTensor& tensor : tensors) {
+        const attn::StoredTensor found = stored(again.at(tensor.name, "what was written"));
+        if (found.type != tensor.view.type || found.shape != tensor.view.shape ||
+            !std::ranges::equal(found.bytes, tensor.view.bytes)) {
             std::abort();
         }
     }

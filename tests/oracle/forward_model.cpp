@@ -88,7 +88,6 @@ void replace(transformer::ConfigValues& values, const std::string& set)
 /// The bytes of a model's files, and the model that reads them.
 struct Loaded {
     std::list<std::string> bytes;
-    std::list<io::TensorFile> files;
     transformer::Weights weights;
 };
 
@@ -99,12 +98,12 @@ void load_weights(const std::filesystem::path& directory, Loaded& loaded)
                                                                           : std::vector<std::string>{"model.safetensors"};
     for (const std::string& name : names) {
         loaded.bytes.push_back(contents(directory / name));
-        loaded.files.push_back(io::read_tensors(std::as_bytes(std::span(loaded.bytes.back())), name));
-        for (const auto& entry : loaded.files.back().entries) {
-            loaded.weights.add(entry.name, entry.view);
+        const io::TensorFile file = io::read_tensors(std::as_bytes(std::span(loaded.bytes.back())), name);
+        for (const auto& entry : file.entries) {
+            loaded.weights.add(entry);
         }
-        for (const auto& unread : loaded.files.back().unsupported) {
-            loaded.weights.add(unread.name, {}, unread.type);
+        for (const auto& unread : file.unsupported) {
+            loaded.weights.add({.name = unread.name, .view = {}}, unread.type);
         }
     }
 }
@@ -140,11 +139,9 @@ void run(const Arguments& arguments)
         asked.layers.push_back(static_cast<Index>(l));
     }
     asked.logits = model.architecture().head ? transformer::Logits::all : transformer::Logits::none;
-    std::list<attn::Tensor<float>> kept;
-    std::vector<io::TensorBytes> tensors;
+    std::vector<attn::NamedTensor> tensors;
     const auto keep = [&](const std::string& name, attn::Tensor<float> tensor) {
-        const attn::Tensor<float>& at = kept.emplace_back(std::move(tensor));
-        tensors.push_back({name, attn::ElementType::float32, at.shape, std::as_bytes(std::span(at.values))});
+        tensors.push_back(attn::owned(name, std::move(tensor)));
     };
     transformer::Outputs outputs =
         transformer::forward(model, arguments.input, asked, work, [&](transformer::LayerStages&& stages) {

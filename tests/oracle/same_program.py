@@ -94,7 +94,7 @@ def write_tensors(folder):
     save_npz(folder / "masks.npz", {"bool": ~hidden, "added": numpy.where(hidden, -numpy.inf, normal(45, 5, 7)).astype("float32"),
                                     "wide": normal(46, 2, 1, 5, 10), "short": numpy.ones((5, 4), bool), "none": numpy.zeros((5, 7), bool),
                                     "lengths": numpy.array([7, 3]), "segments": numpy.array([0, 0, 1, 1, 1, 2, 2]), "sinks": normal(47, 4),
-                                    "heads": numpy.where(numpy.random.default_rng(4).random((6, 6)) < 0.2, -numpy.inf, 0).astype("float32")})
+                                    "heads": numpy.where(numpy.random.default_rng(4).random((6, 6)) < 0.2, -numpy.inf, 0).astype("float32")}, zipfile.ZIP_DEFLATED)
     odd = {"nan": numpy.array([[1, numpy.nan], [numpy.inf, 2]], "float32"), "empty": numpy.zeros((0, 3), "float32"), "int": numpy.arange(6).reshape(2, 3)}
     save_npz(folder / "odd.npz", odd)
     numpy.save(folder / "weights3.npy", tensors.attention(*(normal(i, 1, 3, 6, 4) for i in range(3)))[0][0])
@@ -111,12 +111,14 @@ def write_layers(folder):
     tensors.save_safetensors(folder / "gpt2.safetensors", gpt2)
     multihead = {"in_proj_weight": n(3, 3 * D, D), "in_proj_bias": n(4, 3 * D), "out_proj.weight": n(5, D, D), "out_proj.bias": n(6, D)}
     save_npz(folder / "multihead.npz", multihead)
+    save_npz(folder / "multiheadz.npz", multihead, zipfile.ZIP_DEFLATED)
     words = sorted({*SENTENCE.replace(",", "").split(), "the", "cat", "sat", "on", "mat"})
     lines = [" ".join([word, *(f"{x:.5f}" for x in n(i, 6))]) for i, word in enumerate([*words, "<unk>"])]
     (folder / "glove.txt").write_text("\n".join(lines) + "\n")
     (folder / "word2vec.vec").write_text(f"{len(lines)} 6\n" + "\n".join(lines) + "\n")
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     numpy.save(folder / "table.npy", n(7, len(words), 6))
+    save_npz(folder / "table.npz", {"rows": n(7, len(words), 6)}, zipfile.ZIP_DEFLATED)
     for made in sorted((CORPUS / "word_vectors").iterdir()):
         shutil.copy(made, folder / f"vectors-{made.name}.txt")
 
@@ -353,11 +355,11 @@ def run(d):
         words += ["--recipe", d.choice(d.recipes) if d.random() < 0.6 else d.file("*.recipe.json", "recipe-*.json")]
         words += d.maybe(0.1, "--entry", d.number(0, 1, 2)) + (d.options(NUMBERS, 0, 1) if d.random() < 0.3 else [])
     elif kind < 0.9:
-        words += [SENTENCE, "--params", d.file("gpt2.safetensors", "multihead.npz", "plain.npz", "heads.safetensors", "plain.json", "parameters-*")]
+        words += [SENTENCE, "--params", d.file("gpt2.safetensors", "multihead*.npz", "plain.npz", "heads.safetensors", "plain.json", "parameters-*")]
         words += d.maybe(0.4, "--heads", d.number(1, 2, 4)) + d.maybe(0.3, "--prefix", d.choice(["h.0", "h.1.attn", "encoder", "h.7"]))
         words += d.maybe(0.2, "--layout", d.choice(["in-out", "out-in", "run"])) + d.maybe(0.2, "--allow-nonfinite")
     else:
-        words += [a_sentence(d), "--embeddings", d.file("glove.txt", "word2vec.vec", "table.npy", "glove.txt", "word2vec.vec", "vectors-*")]
+        words += [a_sentence(d), "--embeddings", d.file("glove.txt", "word2vec.vec", "table.np?", "glove.txt", "word2vec.vec", "vectors-*")]
         words += d.maybe(0.6, "--unknown", "<unk>") + d.maybe(0.4, "--init", "identity") + d.maybe(0.2, "--embedding-words", "in/words.txt")
     words += d.options(ATTENTION, 0, 2) if d.random() < 0.5 else []
     words += d.options(SHOWN, 0, 3)
@@ -456,7 +458,7 @@ def check(d):
 
 
 def compare(d):
-    tensor = ("plain.json", "plain.npz", "seven.json", "heads.*", "right*", "scaled*", "stages*", "r?.npz", "r2h*", "odd.npz", "pasted.txt", "model.json", "two.json",
+    tensor = ("plain.json", "plain.npz", "seven.json", "heads.*", "right*", "scaled*", "stages*", "r?.npz", "r?z.npz", "r2h*", "odd.npz", "pasted.txt", "model.json", "two.json",
               "tensor-*", "array-*", "archive-*", "safe-*")
     a = d.file(*tensor)
     b = d.choice([a, d.file(*tensor)])

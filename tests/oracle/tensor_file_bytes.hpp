@@ -112,7 +112,7 @@ inline attn::io::TensorFile read(std::string_view file, std::string_view only = 
 /// The values of the one tensor of that name, or of the only one.
 inline std::vector<double> values(const attn::io::TensorFile& file, std::string_view name = "")
 {
-    return attn::load<double>(file.at(name, "file")).values;
+    return attn::load<double>(file.at(name, "file").view).values;
 }
 
 /// Refused as bad data (exit code 65), in one line that names the file and says `words`.

@@ -65,15 +65,12 @@ void convert(const std::string& from, const std::string& to, const std::string& 
 {
     const std::string bytes = file(from);
     const attn::io::TensorFile tensors = attn::io::read_tensors(std::as_bytes(std::span(bytes)), from);
-    std::vector<std::vector<std::byte>> elements;
-    for (const auto& entry : tensors.entries) {
+    std::vector<attn::NamedTensor> written;
+    for (const attn::NamedTensor& entry : tensors.entries) {
         const auto values = attn::load<double>(entry.view).values;
-        elements.push_back(attn::to_bytes(entry.view.type, std::span<const double>(values)));
-    }
-    std::vector<attn::io::TensorBytes> written;
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-        const auto& [name, view] = tensors.entries[i];
-        written.push_back({name, view.type, view.shape, elements[i]});
+        attn::StoredTensor row_major(entry.name, entry.view.type, entry.view.shape);
+        row_major.bytes = attn::to_bytes(row_major.type, std::span<const double>(values));
+        written.push_back(attn::owned(std::move(row_major)));
     }
     attn::Buffer file;
     if (format == "npy") {

@@ -13,6 +13,19 @@ StoredTensor::StoredTensor(std::string tensor_name, ElementType element, Shape d
 {
 }
 
+NamedTensor owned(StoredTensor tensor)
+{
+    const auto owner = std::make_shared<const StoredTensor>(std::move(tensor));
+    return {.name = owner->name, .view = owner->view(), .owner = owner};
+}
+
+NamedTensor owned(std::string name, Tensor<float> tensor)
+{
+    const auto owner = std::make_shared<const Tensor<float>>(std::move(tensor));
+    const auto bytes = std::as_bytes(std::span(owner->values));
+    return {.name = std::move(name), .view = row_major_view(ElementType::float32, owner->shape, bytes), .owner = owner};
+}
+
 template <typename Scalar>
 void store(StoredTensor& tensor, Index first, std::span<const Scalar> values)
 {

@@ -43,7 +43,7 @@ model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log&
     model::AttendInputs inputs;
     for (const model::AttendOperand* operand : model::operand::all) {
         if (const auto typed = options.files.find(operand); typed != options.files.end()) {
-            TensorView view = files.open(typed->second);
+            TensorView view = files.open(typed->second).view;
             log.detail(fmt::format("{} {} {}", operand->name, name_of(view.type), to_string(view.shape)));
             operand->put(inputs, std::move(view));
         }
@@ -62,7 +62,7 @@ void require_storable(const model::AttendInputs& inputs, const AttendOptions& op
 void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
 {
     if (info_of(options.format).is_binary) {
-        return write_tensors(bytes_of(tensors), options.format, {}, output);
+        return write_tensors(views_of(tensors), options.format, {}, output);
     }
     for (const StoredTensor& tensor : tensors) {
         const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;

@@ -161,8 +161,9 @@ int execute_bench(BenchOptions& options, const Operands& operands, const Globals
     std::vector<report::Timing> timings;
     TensorInputs files;
     if (options.mask) {
-        options.workload.mask = files.open(*options.mask);
-        files.read_numbers();
+        const NamedTensor& mask = files.open(*options.mask);
+        mask.read_numbers();
+        options.workload.mask = mask.view;
     }
     StageReporter progress(log);
     const Bench bench{.isa = globals.isa.value_or(core::best_isa()),

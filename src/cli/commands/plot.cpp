@@ -218,7 +218,7 @@ model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
 {
     const MappedFile& file = inputs.json_or_tensors(options.file.path, "a result or tensor as JSON, or ");
     if (!begins_json(file.bytes())) {
-        return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
+        return result_of_tensor(inputs.open(options.file).view, options, inputs, file.name());
     }
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     const std::vector<JsonText> documents = split_documents(text);

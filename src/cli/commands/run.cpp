@@ -176,7 +176,7 @@ int Runner::against(int threads)
     input_.files().require_unchanged();
     using model::Item;
     const auto against = [&](const ComparedFile& file) {
-        const model::NamedTensor& tensor =
+        const model::ComparedTensor& tensor =
             item ? file.only({name_of(*item)})
                  : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)});
         return runs.against(tensor, file.name(), options_.against.criterion(), {.threads = threads});

@@ -46,7 +46,7 @@ std::string command_for(const std::string& path, const Suggestion& suggestion, c
 void write(const std::vector<StoredTensor>& tensors, const AgainstOptions& options)
 {
     Output output(options.suggest);
-    write_tensors(bytes_of(tensors), format_of_suggested(options), {}, output);
+    write_tensors(views_of(tensors), format_of_suggested(options), {}, output);
     output.finish();
 }
 

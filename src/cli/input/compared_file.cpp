@@ -2,6 +2,7 @@
 
 #include "attn/io/json/printed_array.hpp"
 #include "attn/io/json/saved_result.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/io/tensors/tensor_json.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
@@ -11,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace attn::cli {
 
@@ -60,15 +61,15 @@ ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
     }
 }
 
-const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_view> wanted) const
+const model::ComparedTensor& ComparedFile::only(std::initializer_list<std::string_view> wanted) const
 {
-    const std::vector<model::NamedTensor>& tensors = contents_.tensors;
+    const std::vector<model::ComparedTensor>& tensors = contents_.tensors;
     if (tensors.size() == 1) {
         return tensors.front();
     }
     std::string names;
     for (const std::string_view name : wanted) {
-        const auto found = std::ranges::find(tensors, name, &model::NamedTensor::name);
+        const auto found = std::ranges::find(tensors, name, &model::ComparedTensor::name);
         if (found != tensors.end()) {
             return *found;
         }
@@ -90,9 +91,9 @@ void ComparedFile::read_printed(const std::string& wanted)
         printed_.push_back(math::parse_printed(number, array.digits));
         values.push_back(printed_.back().value);
     }
-    StoredTensor& tensor = stored_.emplace_back("", ElementType::float64, array.shape);
+    StoredTensor tensor("", ElementType::float64, array.shape);
     store<double>(tensor, 0, values);
-    contents_.tensors.push_back({"", tensor.view(), printed_});
+    contents_.tensors.push_back({owned(std::move(tensor)), printed_});
 }
 
 void ComparedFile::read_tensors(const std::string& wanted)
@@ -100,18 +101,12 @@ void ComparedFile::read_tensors(const std::string& wanted)
     if (!wanted.empty()) {
         (void)name_in(file_, wanted);
     }
-    tensors_ = io::open_tensors(file_.bytes(), file_.name(), wanted);
-    const auto add = [this](const std::string& name, const TensorView& view) {
-        contents_.tensors.push_back({name, view, {}, [this, name] { tensors_.read_numbers(name); }});
-    };
-    if (!wanted.empty()) {
-        return add(wanted, tensors_.at(wanted, file_.name()));
+    const io::TensorFile tensors = io::open_tensors(file_.bytes(), file_.name(), wanted);
+    if (!tensors.unsupported.empty()) {
+        (void)tensors.at(tensors.unsupported.front().name, file_.name()); // which says what type it is
     }
-    if (!tensors_.unsupported.empty()) {
-        (void)tensors_.at(tensors_.unsupported.front().name, file_.name()); // which says what type it is
-    }
-    for (const io::TensorFile::Entry& entry : tensors_.entries) {
-        add(entry.name, entry.view);
+    for (const NamedTensor& entry : tensors.entries) {
+        contents_.tensors.push_back({entry});
     }
 }
 
@@ -119,8 +114,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
 {
     const auto keep = [&](StoredTensor tensor) {
         tensor.name = prefix + tensor.name;
-        const StoredTensor& kept = stored_.emplace_back(std::move(tensor));
-        contents_.tensors.push_back({kept.name, kept.view()});
+        contents_.tensors.push_back({owned(std::move(tensor))});
     };
     switch (io::kind_of(json)) {
     case io::Document::tensor: return keep(io::parse_tensor_json(json));
@@ -158,7 +152,7 @@ void ComparedFile::read_json(const std::string& wanted)
         return;
     }
     contents_.words.clear();
-    std::erase_if(contents_.tensors, [&](const model::NamedTensor& tensor) { return tensor.name != wanted; });
+    std::erase_if(contents_.tensors, [&](const model::ComparedTensor& tensor) { return tensor.name != wanted; });
     if (contents_.tensors.empty()) {
         throw Error(ErrorKind::data, "tensor of " + file_.name(), in_quotes(wanted), "the name of an array of numbers in it");
     }

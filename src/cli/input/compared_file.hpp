@@ -1,12 +1,10 @@
 // One side of `compare`: the tensors of a file of any kind.
 #pragma once
 
-#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/model/check/compare.hpp"
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/system/mapped_file.hpp"
 
-#include <deque>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -31,7 +29,7 @@ public:
     [[nodiscard]] const model::Contents& contents() const { return contents_; }
     [[nodiscard]] const std::string& name() const { return file_.name(); } ///< for messages
     /// Its only tensor, or of several the first of these names that it has. Throws Error(data).
-    [[nodiscard]] const model::NamedTensor& only(std::initializer_list<std::string_view> wanted) const;
+    [[nodiscard]] const model::ComparedTensor& only(std::initializer_list<std::string_view> wanted) const;
     void require_unchanged() const { file_.require_unchanged(); }
     /// Throws Error(usage) when an output names it.
     void require_apart_from(const std::optional<std::string>& output) const { require_apart(output, argument_.path); }
@@ -44,8 +42,6 @@ private:
 
     TensorArgument argument_;
     MappedFile file_;
-    io::TensorFile tensors_;          ///< what views may need
-    std::deque<StoredTensor> stored_; ///< from JSON and print
     std::vector<math::Printed> printed_;
     model::Contents contents_;
 };

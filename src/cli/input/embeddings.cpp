@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -61,42 +62,26 @@ model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileE
             .prepare = [text] { text->make_index(); }};
 }
 
-/// What looks up numbers, with those of the file read before: whoever calls it has judged the shape.
-template <typename LookUp>
-auto once_read(TensorInputs& inputs, LookUp look_up)
-{
-    return [&inputs, look_up = std::move(look_up)](const auto&... wanted) {
-        inputs.read_numbers();
-        return look_up(wanted...);
-    };
-}
-
 /// `path` and `words_path` are where its files were found.
 model::WordVectors vectors_of_tensor(const std::string& path, const std::string& words_path,
                                      const model::FileEmbeddings& embeddings, TensorInputs& inputs)
 {
     const MappedFile& file = inputs.any_file(path);
-    const model::EmbeddingTensor tensor = model::embedding_tensor(
-        {.name = embeddings.name.empty() ? file.name() : fmt::format("{} of {}", in_quotes(embeddings.name), file.name()),
-         .rows = inputs.open({path, embeddings.name}),
-         .allow_nonfinite = embeddings.allow_nonfinite});
+    NamedTensor table = inputs.open({path, embeddings.name});
+    table.name = embeddings.name.empty() ? file.name() : fmt::format("{} of {}", in_quotes(embeddings.name), file.name());
+    model::require_table(table);
     if (!embeddings.words) {
-        model::VectorsOfIds vectors = model::vectors_of_ids(tensor);
-        vectors.rows = once_read(inputs, std::move(vectors.rows));
-        return vectors;
+        return model::vectors_of_ids(std::move(table), embeddings.allow_nonfinite);
     }
     const MappedFile& words_file = inputs.any_file(words_path);
-    const Index rows = tensor.rows.shape[0];
+    const Index rows = table.view.shape[0];
     const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name(), rows);
     if (list->size() != rows) {
         throw Error(ErrorKind::data, words_file.name(), counted(list->size(), "word"),
-                    fmt::format("{}, as many as {} has rows", rows, tensor.name));
+                    fmt::format("{}, as many as {} has rows", rows, table.name));
     }
-    model::VectorsOfWords vectors =
-        model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
-    vectors.find = once_read(inputs, std::move(vectors.find));
-    vectors.prepare = [&inputs] { inputs.read_numbers(); };
-    return vectors;
+    return model::vectors_of_words(std::move(table), embeddings.allow_nonfinite,
+                                   [list](std::string_view word) { return list->row_of(word); });
 }
 
 } // namespace

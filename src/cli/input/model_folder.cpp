@@ -151,16 +151,15 @@ void ModelFolder::open_folder(const model::TrainedConfig& config, const std::str
     if (is_drawn && is_there(folder_ + weights_file)) {
         throw Error(ErrorKind::data, quoted_path(folder_), fmt::format("{} and {}", weights_file, draws_file), "one of them");
     }
-    std::vector<model::DrawnTensor> drawn;
-    if (is_drawn) {
+    const auto draw = [&] {
         const io::NamedBytes draws_json = map(draws_file);
         model::require_room_for_weights(architecture, memory_limit());
-        drawn = named(draws_json.name, [&] { return io::read_draws(draws_json.bytes, architecture); });
-    }
-    const transformer::Weights tensors = is_drawn ? io::weights_of(drawn) : io::read_weights(weights());
+        return named(draws_json.name, [&] { return io::read_draws(draws_json.bytes, architecture); });
+    };
+    const transformer::Weights tensors = is_drawn ? draw() : io::read_weights(weights());
     trained_ = named(quoted_path(folder_), [&] {
-        return std::make_unique<model::Trained>(
-            io::assembled(std::move(architecture), tensors, std::move(tokenizer), std::move(drawn)));
+        return std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(tokenizer),
+                                                is_drawn);
     });
 }
 

@@ -30,7 +30,7 @@ void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
     refuse_standard_input(mask.file, model::field::mask_file, files.settings.origin);
     const std::string path = found_file(search_of(files), model::field::mask_file, mask.file, mask.sha256);
-    files.settings.mask = files.inputs.open({path, mask.name});
+    files.settings.mask = files.inputs.open({path, mask.name}).view;
     files.settings.read_numbers = [&inputs = files.inputs] { inputs.read_numbers(); };
     require_digest(files.inputs.file(path), mask.sha256, files.digests);
 }
@@ -40,7 +40,7 @@ void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 std::vector<model::StoredShape> shapes_in(const io::TensorFile& file)
 {
     std::vector<model::StoredShape> shapes;
-    for (const io::TensorFile::Entry& entry : file.entries) {
+    for (const NamedTensor& entry : file.entries) {
         shapes.push_back({entry.name, entry.view.shape});
     }
     for (const io::TensorFile::Unsupported& each : file.unsupported) {
@@ -54,7 +54,7 @@ void turn_matrices(io::TensorFile& tensors, model::MatrixSides sides, std::optio
 {
     using model::MatrixLayout;
     const auto entry_of = [&](model::Target matrix) {
-        return std::ranges::find(tensors.entries, name_of(matrix), &io::TensorFile::Entry::name);
+        return std::ranges::find(tensors.entries, name_of(matrix), &NamedTensor::name);
     };
     std::erase_if(sides, [&](const auto& one) { return entry_of(one.first) == tensors.entries.end(); });
     if (sides.empty() || layout.value_or(MatrixLayout::run) != MatrixLayout::run) {
@@ -134,8 +134,9 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     }
     std::string_view last;
     for (const model::Source& source : fitted.layer.sources) {
-        tensors.read_numbers(source.name);
-        const TensorView& whole = tensors.at(source.name, file.name());
+        const NamedTensor& stored = tensors.at(source.name, file.name());
+        stored.read_numbers();
+        const TensorView& whole = stored.view;
         files.settings.parameters.push_back(model::stored_parameter(source, whole));
         if (source.name != last) {
             const std::string what = fmt::format("{} of {}", in_quotes(source.name), file.name());

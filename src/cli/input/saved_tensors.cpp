@@ -6,7 +6,7 @@
 #include "cli/input/documents.hpp"
 #include "cli/input/named.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -21,11 +21,8 @@ io::TensorFile read(std::string_view text)
     }
     const model::SavedResult saved = io::parse_saved_result(documents.front().text);
     io::TensorFile file;
-    for (const StoredTensor& tensor : model::tensors_of(saved).tensors) {
-        const std::size_t size = tensor.bytes.size();
-        io::TensorFile::Buffer& kept = file.inflated.emplace_back(new std::byte[size]); // NOLINT(modernize-avoid-c-arrays)
-        std::ranges::copy(tensor.bytes, kept.get());
-        file.entries.push_back({tensor.name, row_major_view(tensor.type, tensor.shape, {kept.get(), size})});
+    for (StoredTensor& tensor : model::tensors_of(saved).tensors) {
+        file.entries.push_back(owned(std::move(tensor)));
     }
     file.metadata = report::metadata_of(std::get<model::Recipe>(saved.config));
     return file;

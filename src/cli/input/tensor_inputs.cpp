@@ -105,29 +105,25 @@ const MappedFile& TensorInputs::json_or_tensors(const std::string& path, const c
     return file;
 }
 
-TensorView TensorInputs::open(const TensorArgument& argument)
+const NamedTensor& TensorInputs::open(const TensorArgument& argument)
 {
     const MappedFile& file = map(argument.path);
     const std::string name = name_in(file, argument.name);
-    io::TensorFile& opened = tensors_.emplace_back(io::open_tensors(file.bytes(), file.name(), name));
-    opened_.push_back(&opened);
-    return opened.at(name, file.name());
+    return opened_.emplace_back(io::open_tensors(file.bytes(), file.name(), name).at(name, file.name()));
 }
 
-void TensorInputs::read_numbers()
+void TensorInputs::read_numbers() const
 {
-    const std::scoped_lock lock(reading_);
-    for (io::TensorFile* file : opened_) {
-        file->read_numbers();
+    for (const NamedTensor& tensor : opened_) {
+        tensor.read_numbers();
     }
-    opened_.clear();
 }
 
 io::TensorFile& TensorInputs::all(const std::string& path)
 {
     const MappedFile& file = json_or_tensors(path, "a result as JSON, or ");
-    return tensors_.emplace_back(begins_json(file.bytes()) ? tensors_of_result(file)
-                                                           : io::open_tensors(file.bytes(), file.name()));
+    return whole_.emplace_back(begins_json(file.bytes()) ? tensors_of_result(file)
+                                                         : io::open_tensors(file.bytes(), file.name()));
 }
 
 void TensorInputs::require_apart_from(const std::optional<std::string>& output) const

@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,18 +28,17 @@ struct TensorArgument {
 /// Throws Error for "-", usage or data, as `origin` says who gave it: what a result is computed of must have a name there.
 void refuse_standard_input(const std::string& path, const model::FieldInfo& field, const model::Origin& origin);
 
-/// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
+/// Files that tensors were taken from. They stay mapped, each once, and their tensors stay as long as this object lives.
 class TensorInputs {
 public:
-    /// The numbers are there once read_numbers() has been called. Throws Error(no_input), Error(io), Error(too_large), and
-    /// Error(data) for a broken file and a name that it does not have.
-    [[nodiscard]] TensorView open(const TensorArgument& argument);
-    [[nodiscard]] TensorView open(const std::string& text) { return open(split_tensor_argument(text)); }
+    /// Throws Error(no_input), Error(io), Error(too_large), and Error(data) for a broken file and a name that it does not have.
+    [[nodiscard]] const NamedTensor& open(const TensorArgument& argument);
+    [[nodiscard]] const NamedTensor& open(const std::string& text) { return open(split_tensor_argument(text)); }
 
     /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file.
-    void read_numbers();
+    void read_numbers() const;
 
-    /// Every tensor of a file, or of a result as JSON; whoever asks reads the numbers. Throws as open().
+    /// Every tensor of a file, or of a result as JSON. Throws as open().
     [[nodiscard]] io::TensorFile& all(const std::string& path);
 
     /// The file that a tensor was taken from.
@@ -63,9 +61,8 @@ private:
     const MappedFile& map(const std::string& path);
 
     std::map<std::string, MappedFile> files_;
-    std::deque<io::TensorFile> tensors_;  ///< of which views may need what was inflated
-    std::vector<io::TensorFile*> opened_; ///< of them those of which numbers are to be read
-    std::mutex reading_;
+    std::deque<NamedTensor> opened_;
+    std::deque<io::TensorFile> whole_; ///< of which views may need what was inflated
 };
 
 } // namespace attn::cli

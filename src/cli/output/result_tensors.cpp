@@ -27,7 +27,7 @@ public:
         }
     }
 
-    [[nodiscard]] const std::vector<io::TensorBytes>& tensors() const { return tensors_; }
+    [[nodiscard]] const std::vector<NamedTensor>& tensors() const { return tensors_; }
 
 private:
     void add_all(const model::Result& result, const model::Layer& layer, const std::string& prefix)
@@ -49,20 +49,20 @@ private:
     void add(const std::string& name, const std::vector<Index>& values, const Shape& shape)
     {
         static_assert(sizeof(Index) == sizeof(std::int64_t));
-        tensors_.push_back({name, ElementType::int64, shape, std::as_bytes(std::span(values))});
+        tensors_.push_back({name, row_major_view(ElementType::int64, shape, std::as_bytes(std::span(values)))});
     }
 
     void add(const std::string& name, const AnyTensor& any)
     {
         std::visit(
             [&]<typename Scalar>(const Tensor<Scalar>& tensor) {
-                constexpr ElementType type = sizeof(Scalar) == 4 ? ElementType::float32 : ElementType::float64;
-                tensors_.push_back({name, type, tensor.shape, std::as_bytes(std::span(tensor.values))});
+                const auto bytes = std::as_bytes(std::span(tensor.values));
+                tensors_.push_back({name, row_major_view(element_type_of<Scalar>, tensor.shape, bytes)});
             },
             any);
     }
 
-    std::vector<io::TensorBytes> tensors_; ///< refer to the result
+    std::vector<NamedTensor> tensors_; ///< refer to the result
 };
 
 /// For an .npz: nothing where all matrices lie in the order `run`.

@@ -22,16 +22,16 @@ void require_storable(ElementType type, Format format)
     }
 }
 
-std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors)
+std::vector<NamedTensor> views_of(const std::vector<StoredTensor>& tensors)
 {
-    std::vector<io::TensorBytes> bytes;
-    std::ranges::transform(tensors, std::back_inserter(bytes), [](const StoredTensor& tensor) {
-        return io::TensorBytes{tensor.name, tensor.type, tensor.shape, tensor.bytes};
+    std::vector<NamedTensor> all;
+    std::ranges::transform(tensors, std::back_inserter(all), [](const StoredTensor& tensor) {
+        return NamedTensor{tensor.name, tensor.view()};
     });
-    return bytes;
+    return all;
 }
 
-void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Buffer& out)
+void write_tensors(const std::vector<NamedTensor>& tensors, Format format, const io::Metadata& metadata, Buffer& out)
 {
     switch (format) {
     case Format::npy: return io::write_npy(tensors.at(0), out);

@@ -15,9 +15,9 @@ void refuse_terminal(const Output& output, Format format);
 void require_storable(ElementType type, Format format);
 
 /// What of them is written.
-[[nodiscard]] std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors);
+[[nodiscard]] std::vector<NamedTensor> views_of(const std::vector<StoredTensor>& tensors);
 
 /// In a binary format. The metadata goes into a .safetensors, or the comment of an .npz.
-void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Buffer& out);
+void write_tensors(const std::vector<NamedTensor>& tensors, Format format, const io::Metadata& metadata, Buffer& out);
 
 } // namespace attn::cli

@@ -53,7 +53,7 @@ TEST(Model, NamesTheTensorWhoseTypeIsNotRead)
     Tensors tensors = small::random_tensors(architecture);
     tensors.erase(query + ".bias");
     transformer::Weights weights = tensors.weights();
-    weights.add(query + ".bias", {}, "I8");
+    weights.add({.name = query + ".bias", .view = {}}, "I8");
     EXPECT_EQ(error_of([&] { (void)transformer::Model(architecture, weights); }),
               "tensor '" + query + ".bias': element type: got I8; allowed: float32, float16, bfloat16");
 }
@@ -67,7 +67,7 @@ TEST(Model, NamesTheTensorThatIsNotRowMajor)
     transformer::Weights weights = tensors.weights();
     attn::TensorView turned = stored.view();
     turned.strides = attn::column_major_strides(turned.shape);
-    weights.add(query + ".weight", turned);
+    weights.add({.name = query + ".weight", .view = turned});
     EXPECT_EQ(error_of([&] { (void)transformer::Model(architecture, weights); }),
               "tensor '" + query + ".weight': order of its bytes: got another one; allowed: row-major, little-endian");
 }
@@ -110,8 +110,8 @@ TEST(Model, RefusesATensorThatIsThereTwice)
     EXPECT_EQ(model_error([](Tensors& tensors) { tensors.set("embeddings.LayerNorm.gamma", {4}, std::vector<float>(4)); }),
               "tensor 'embeddings.LayerNorm.weight': the files have it twice, under two names");
     transformer::Weights weights;
-    weights.add("a", {});
-    EXPECT_EQ(error_of([&] { weights.add("a", {}); }), "tensor 'a': two files of the model have it");
+    weights.add({.name = "a", .view = {}});
+    EXPECT_EQ(error_of([&] { weights.add({.name = "a", .view = {}}); }), "tensor 'a': two files of the model have it");
 }
 
 TEST(Model, HasTheHeadThatTheFilesHave)

@@ -45,7 +45,7 @@ public:
     {
         transformer::Weights weights;
         for (const auto& [name, tensor] : tensors_) {
-            weights.add(name, tensor.view());
+            weights.add({.name = name, .view = tensor.view()});
         }
         return weights;
     }

@@ -28,19 +28,12 @@ struct NamedBytes {
 /// The tensors of .safetensors. Throws Error(data), naming the file.
 [[nodiscard]] transformer::Weights read_weights(const std::vector<NamedBytes>& files);
 
-/// What a draws.json makes for the architecture, and these tensors as weights, which look into them. Throws Error(data).
-[[nodiscard]] std::vector<model::DrawnTensor> read_draws(Bytes draws, const transformer::Architecture& architecture);
-[[nodiscard]] transformer::Weights weights_of(const std::vector<model::DrawnTensor>& drawn);
+/// What a draws.json makes for the architecture. Throws Error(data).
+[[nodiscard]] transformer::Weights read_draws(Bytes draws, const transformer::Architecture& architecture);
 
 /// The names of the files that a model.safetensors.index.json lists, in alphabetical order. Which of them has which tensor the
 /// files say themselves: one that the index leaves out counts as the others do. Throws Error(data).
 [[nodiscard]] std::vector<std::string> listed_files(Bytes index);
-
-/// Without a tokenizer words are symbols. `drawn`: what the weights look into, where that is no file. Throws Error(data) for
-/// what does not fit together, or is missing.
-[[nodiscard]] model::Trained assembled(transformer::Architecture architecture, const transformer::Weights& weights,
-                                       std::optional<text::PieceTokenizer> tokenizer,
-                                       std::vector<model::DrawnTensor> drawn = {});
 
 /// The model of data/models; nothing where there is none of that name.
 [[nodiscard]] std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored = {});

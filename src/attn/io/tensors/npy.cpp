@@ -155,10 +155,10 @@ std::string npy_header(ElementType type, const Shape& shape)
     return header + text;
 }
 
-void write_npy(const TensorBytes& tensor, Buffer& buffer)
+void write_npy(const NamedTensor& tensor, Buffer& buffer)
 {
-    buffer.append(npy_header(tensor.type, tensor.shape));
-    buffer.append(as_text(tensor.bytes));
+    buffer.append(npy_header(tensor.view.type, tensor.view.shape));
+    buffer.append(as_text(tensor.view.bytes));
 }
 
 } // namespace attn::io

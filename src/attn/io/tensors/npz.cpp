@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 namespace attn::io {
 namespace {
@@ -91,7 +94,24 @@ NpyHeader header_of(const ZipMember& member, const std::string& what)
     return read_npy_header(std::span(front).first(Inflater(member.data, what).read(std::span(front).first(most))), what);
 }
 
-/// The .npy inside of a member. There is room for it in `file.inflated` if it is deflated.
+/// So that it happens once, from whichever thread; what fails is tried again. No std::call_once, which may hang there.
+template <typename Read>
+std::function<void()> once(Read read)
+{
+    struct State {
+        std::mutex reading;
+        bool done = false;
+    };
+    return [state = std::make_shared<State>(), read = std::move(read)] {
+        const std::scoped_lock lock(state->reading);
+        if (!state->done) {
+            read();
+            state->done = true;
+        }
+    };
+}
+
+/// The .npy inside of a member. It owns its numbers if it is deflated.
 void open_member(const ZipMember& member, const std::string& what, TensorFile& file)
 {
     const std::string name = array_name(member);
@@ -101,16 +121,17 @@ void open_member(const ZipMember& member, const std::string& what, TensorFile& f
         return;
     }
     if (!member.deflated) {
-        file.entries.push_back({name, npy_view(header, member.data, what)});
-        file.unread.push_back({name, [member, what] { require_crc(member, member.data, what); }});
+        const auto check = [member, what] { require_crc(member, member.data, what); };
+        file.entries.push_back({.name = name, .view = npy_view(header, member.data, what), .read = once(check)});
         return;
     }
     require_npy_size(header, member.size, what);
     const auto size = static_cast<std::size_t>(member.size);
-    file.inflated.emplace_back(new std::byte[size]); // no zeros: what does not come is never touched
-    const std::span<std::byte> room(file.inflated.back().get(), size);
-    file.entries.push_back({name, npy_view(header, room, what)});
-    file.unread.push_back({name, [member, room, what] { inflate(member, room, what); }});
+    // No zeros, as a vector would write them: what does not come is never touched. NOLINTNEXTLINE(modernize-avoid-c-arrays)
+    const std::shared_ptr<std::byte[]> owner(new std::byte[size]);
+    const std::span<std::byte> room(owner.get(), size);
+    const auto fill = [member, room, owner, what] { inflate(member, room, what); };
+    file.entries.push_back({.name = name, .view = npy_view(header, room, what), .read = once(fill), .owner = owner});
 }
 
 Metadata metadata_of(std::string_view comment)
@@ -156,14 +177,14 @@ TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, In
     return read;
 }
 
-void write_npz(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata)
+void write_npz(const std::vector<NamedTensor>& tensors, Buffer& buffer, const Metadata& metadata)
 {
     std::vector<std::string> headers;
     std::vector<ZipSource> sources;
     headers.reserve(tensors.size()); // the sources look at them
-    for (const TensorBytes& tensor : tensors) {
-        headers.push_back(npy_header(tensor.type, tensor.shape));
-        sources.push_back({tensor.name + std::string(ending), {as_bytes(headers.back()), tensor.bytes}});
+    for (const NamedTensor& tensor : tensors) {
+        headers.push_back(npy_header(tensor.view.type, tensor.view.shape));
+        sources.push_back({tensor.name + std::string(ending), {as_bytes(headers.back()), tensor.view.bytes}});
     }
     std::string comment;
     for (const auto& [name, text] : metadata) {

@@ -99,16 +99,16 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
     return read;
 }
 
-void write_safetensors(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata)
+void write_safetensors(const std::vector<NamedTensor>& tensors, Buffer& buffer, const Metadata& metadata)
 {
-    std::vector<const TensorBytes*> sorted;
+    std::vector<const NamedTensor*> sorted;
     sorted.reserve(tensors.size());
-    for (const TensorBytes& tensor : tensors) {
+    for (const NamedTensor& tensor : tensors) {
         sorted.push_back(&tensor);
     }
-    std::sort(sorted.begin(), sorted.end(), [](const TensorBytes* a, const TensorBytes* b) {
-        return std::pair(-size_of(a->type), std::string_view(a->name)) <
-               std::pair(-size_of(b->type), std::string_view(b->name));
+    std::sort(sorted.begin(), sorted.end(), [](const NamedTensor* a, const NamedTensor* b) {
+        return std::pair(-size_of(a->view.type), std::string_view(a->name)) <
+               std::pair(-size_of(b->view.type), std::string_view(b->name));
     });
     std::string json = "{";
     const auto add = [&](std::string_view name, const nlohmann::ordered_json& described) {
@@ -123,19 +123,19 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, Buffer& buffer, 
         add(safetensors_key::metadata, described);
     }
     std::size_t offset = 0;
-    for (const TensorBytes* tensor : sorted) {
-        add(tensor->name, {{safetensors_key::dtype, safetensors_name(tensor->type)},
-                           {safetensors_key::shape, tensor->shape},
-                           {safetensors_key::data_offsets, {offset, offset + tensor->bytes.size()}}});
-        offset += tensor->bytes.size();
+    for (const NamedTensor* tensor : sorted) {
+        add(tensor->name, {{safetensors_key::dtype, safetensors_name(tensor->view.type)},
+                           {safetensors_key::shape, tensor->view.shape},
+                           {safetensors_key::data_offsets, {offset, offset + tensor->view.bytes.size()}}});
+        offset += tensor->view.bytes.size();
     }
     json += '}';
     json.append((alignment - json.size() % alignment) % alignment, ' ');
     std::string length;
     append_little<std::uint64_t>(length, json.size());
     buffer.append(length + json);
-    for (const TensorBytes* tensor : sorted) {
-        buffer.append(as_text(tensor->bytes));
+    for (const NamedTensor* tensor : sorted) {
+        buffer.append(as_text(tensor->view.bytes));
     }
 }
 

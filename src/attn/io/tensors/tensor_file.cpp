@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string> names_in(const TensorFile& file)
 {
     std::vector<std::string> names;
-    for (const TensorFile::Entry& entry : file.entries) {
+    for (const NamedTensor& entry : file.entries) {
         names.push_back(entry.name);
     }
     return names;
@@ -24,11 +24,11 @@ std::vector<std::string> names_in(const TensorFile& file)
 
 } // namespace
 
-const TensorView& TensorFile::at(std::string_view name, std::string_view what) const
+const NamedTensor& TensorFile::at(std::string_view name, std::string_view what) const
 {
-    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.name == name; });
+    const auto entry = std::ranges::find(entries, name, &NamedTensor::name);
     if (entry != entries.end()) {
-        return entry->view;
+        return *entry;
     }
     for (const Unsupported& each : unsupported) {
         if (each.name == name) {
@@ -39,20 +39,10 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
                 entries.empty() ? "the name of a tensor in it" : quoted_list(names_in(*this)));
 }
 
-void TensorFile::read_numbers()
+void TensorFile::read_numbers() const
 {
-    for (const Unread& each : unread) {
-        each.read();
-    }
-    unread.clear(); // not before: what is damaged stays unread
-}
-
-void TensorFile::read_numbers(std::string_view name)
-{
-    const auto found = std::ranges::find(unread, name, &Unread::name);
-    if (found != unread.end()) {
-        found->read();
-        unread.erase(found);
+    for (const NamedTensor& entry : entries) {
+        entry.read_numbers();
     }
 }
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "attn/tensor/buffer.hpp"
-#include "attn/tensor/view.hpp"
+#include "attn/tensor/stored.hpp"
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,37 +17,22 @@ enum class TensorFormat { npy, npz, safetensors };
 /// Of a .safetensors: texts by name, UTF-8. An .npz has at most one, in the comment of its archive.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Tensors by name, in the file's order. Views point into the bytes that were read, or into `inflated`.
+/// Tensors by name, in the file's order. Views point into the bytes that were read, but for what was deflated in an .npz.
 struct TensorFile {
-    struct Entry {
-        std::string name; ///< "" for the one tensor of an .npy
-        TensorView view;
-    };
     /// A tensor of an element type that we do not read, such as int32: no harm as long as nobody asks for it.
     struct Unsupported {
         std::string name;
         std::string type; ///< as the file calls it: "I32", "<i4"
     };
-    std::vector<Entry> entries;
+    std::vector<NamedTensor> entries;
     std::vector<Unsupported> unsupported;
     Metadata metadata = {}; ///< of a .safetensors, no more than the "schema" and "config" that `run` writes; of an .npz "right"
-    /// What was deflated in an .npz. No vector of bytes: that would write zeros first, also where no data will come.
-    using Buffer = std::unique_ptr<std::byte[]>; // NOLINT(modernize-avoid-c-arrays): its size is known when it runs
-    std::vector<Buffer> inflated;
-    /// A tensor of an .npz of which type and shape are known, and nobody has looked at the numbers: `read` inflates them to
-    /// where the view points, and checks the CRC-32.
-    struct Unread {
-        std::string name;
-        std::function<void()> read;
-    };
-    std::vector<Unread> unread;
 
     /// The entry of that name. Throws Error(data), naming `what`, when there is none, or one of an unsupported type.
-    [[nodiscard]] const TensorView& at(std::string_view name, std::string_view what) const;
+    [[nodiscard]] const NamedTensor& at(std::string_view name, std::string_view what) const;
 
-    /// Reads what is unread; with a name, of that tensor alone. Throws Error(data) for damaged data.
-    void read_numbers();
-    void read_numbers(std::string_view name);
+    /// Of all entries.
+    void read_numbers() const;
 };
 
 /// What the first bytes say. Throws Error(data) when they are none of the three; `beside` names what else would do, "JSON, or
@@ -68,23 +52,17 @@ struct TensorFile {
 /// tensor or of an .npy; `what` names the file in messages.
 [[nodiscard]] TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
-/// The same but for the numbers of an .npz, which are still to be read: so that whoever judges shapes can refuse them before
-/// megabytes become gigabytes.
+/// The same but for the numbers of an .npz: NamedTensor::read inflates them and checks the CRC-32, so that whoever judges
+/// shapes can refuse them before megabytes become gigabytes.
 [[nodiscard]] TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
 
-/// What is written: row-major little-endian bytes.
-struct TensorBytes {
-    std::string name; ///< UTF-8
-    ElementType type;
-    Shape shape;
-    std::span<const std::byte> bytes;
-};
-/// .npy and .npz throw Error(usage) for bfloat16, which they cannot hold, before anything is written.
-void write_npy(const TensorBytes& tensor, Buffer& buffer);
+/// Of tensors that are row-major and little-endian. .npy and .npz throw Error(usage) for bfloat16, which they cannot hold,
+/// before anything is written.
+void write_npy(const NamedTensor& tensor, Buffer& buffer);
 /// Stored, not deflated; times are fixed, so that the same tensors give the same bytes.
-void write_npz(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata = {});
+void write_npz(const std::vector<NamedTensor>& tensors, Buffer& buffer, const Metadata& metadata = {});
 /// Large elements first, then by name, as the reference implementation writes it: all data is aligned.
-void write_safetensors(const std::vector<TensorBytes>& tensors, Buffer& buffer, const Metadata& metadata = {});
+void write_safetensors(const std::vector<NamedTensor>& tensors, Buffer& buffer, const Metadata& metadata = {});
 
 } // namespace attn::io

@@ -115,7 +115,8 @@ std::string text_at(const TensorView& view, const Shape& index)
 }
 
 /// Two numbers of which either may have been printed: then it is, of those that print so, one nearest to the other.
-std::pair<double, double> facing(const NamedTensor& a, const NamedTensor& b, std::size_t at, std::pair<double, double> numbers)
+std::pair<double, double> facing(const ComparedTensor& a, const ComparedTensor& b, std::size_t at,
+                                 std::pair<double, double> numbers)
 {
     auto [x, y] = numbers;
     if (!a.printed.empty() && !b.printed.empty()) {
@@ -136,7 +137,7 @@ std::pair<double, double> facing(const NamedTensor& a, const NamedTensor& b, std
 
 class ComparedPair {
 public:
-    ComparedPair(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options, const Tolerance& tolerance)
+    ComparedPair(const ComparedTensor& a, const ComparedTensor& b, const CompareOptions& options, const Tolerance& tolerance)
         : named_a_(a), named_b_(b), a_(a.view), b_(b.view), options_(options), tolerance_(tolerance),
           type_(narrower(a_.type, b_.type))
     {
@@ -211,8 +212,8 @@ private:
         return {index, text_at(a_, index), text_at(b_, index)};
     }
 
-    const NamedTensor& named_a_;
-    const NamedTensor& named_b_;
+    const ComparedTensor& named_a_;
+    const ComparedTensor& named_b_;
     const TensorView& a_;
     const TensorView& b_;
     const CompareOptions& options_;
@@ -221,7 +222,7 @@ private:
     Tally tally_;
 };
 
-TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options)
+TensorComparison compare_tensors(const ComparedTensor& a, const ComparedTensor& b, const CompareOptions& options)
 {
     TensorComparison result;
     result.name = a.name.empty() ? b.name : a.name;
@@ -233,11 +234,8 @@ TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, con
         result.why = fmt::format("the shapes differ: {}, {}", to_string(a.view.shape), to_string(b.view.shape));
         return result;
     }
-    for (const NamedTensor* tensor : {&a, &b}) {
-        if (tensor->read) {
-            tensor->read();
-        }
-    }
+    a.read_numbers();
+    b.read_numbers();
     result.tolerance = options.tolerance.value_or(usual_tolerance(a.view.type, b.view.type));
     ComparedPair(a, b, options, result.tolerance).compare(result);
     return result;
@@ -325,7 +323,7 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
     if (!a.words.empty() && !b.words.empty()) {
         compare_by_name(a.words, b.words, comparison.tensors, compare_words);
     }
-    const auto pair = [&](const NamedTensor& x, const NamedTensor& y) { return compare_tensors(x, y, options); };
+    const auto pair = [&](const ComparedTensor& x, const ComparedTensor& y) { return compare_tensors(x, y, options); };
     if (a.tensors.size() == 1 && b.tensors.size() == 1) {
         comparison.tensors.push_back(pair(a.tensors.front(), b.tensors.front()));
     } else {
@@ -334,7 +332,7 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
     return comparison;
 }
 
-std::vector<double> numbers_beside(const NamedTensor& a, const NamedTensor& b, const Tolerance& tolerance)
+std::vector<double> numbers_beside(const ComparedTensor& a, const ComparedTensor& b, const Tolerance& tolerance)
 {
     std::vector<double> numbers = load<double>(a.view).values;
     if (a.printed.empty()) {

@@ -6,7 +6,6 @@
 #include "attn/model/check/saved_result.hpp"
 #include "attn/tensor/stored.hpp"
 
-#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -14,15 +13,13 @@
 
 namespace attn::model {
 
-struct NamedTensor {
-    std::string name;
-    TensorView view;
+/// Its numbers are read where the shapes agree.
+struct ComparedTensor : NamedTensor {
     std::span<const math::Printed> printed = {}; ///< the numbers, row-major, where they were printed
-    std::function<void()> read = {}; ///< called once the shapes agree, before the numbers count; empty: they are there
 };
 /// What one side holds. Words count when both sides are results.
 struct Contents {
-    std::vector<NamedTensor> tensors;
+    std::vector<ComparedTensor> tensors;
     std::vector<NamedWords> words;
 };
 
@@ -74,6 +71,6 @@ struct Comparison {
 [[nodiscard]] Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options);
 
 /// The numbers of A; where they were printed, those of B wherever these are within the tolerance of a number that prints so.
-[[nodiscard]] std::vector<double> numbers_beside(const NamedTensor& a, const NamedTensor& b, const Tolerance& tolerance);
+[[nodiscard]] std::vector<double> numbers_beside(const ComparedTensor& a, const ComparedTensor& b, const Tolerance& tolerance);
 
 } // namespace attn::model

@@ -40,7 +40,7 @@ bool is_beyond_variants(const Call& call, Compared compared, const std::vector<d
 }
 
 /// Whether what differs belongs to queries at or beyond the lengths.
-bool only_beyond_lengths(const Call& call, Compared compared, const NamedTensor& file, const StoredTensor& right,
+bool only_beyond_lengths(const Call& call, Compared compared, const ComparedTensor& file, const StoredTensor& right,
                          const Tolerance& tolerance, HalfReference& half, bool strict)
 {
     if (call.views.lengths.empty() || !call.is_square()) {
@@ -83,20 +83,20 @@ std::vector<double> split_into_heads(const std::vector<double>& values, const Co
     return ordered;
 }
 
-bool is_whole(const NamedTensor& file)
+bool is_whole(const ComparedTensor& file)
 {
     const auto has_no_decimals = [](double number) { return !std::isfinite(number) || number == std::trunc(number); };
     return !file.printed.empty() && std::ranges::all_of(load<double>(file.view).values, has_no_decimals);
 }
 
-std::vector<double> reach_of(const NamedTensor& file)
+std::vector<double> reach_of(const ComparedTensor& file)
 {
     std::vector<double> reach(static_cast<std::size_t>(file.view.count()));
     std::ranges::transform(file.printed, reach.begin(), [](const math::Printed& printed) { return printed.unit / 2; });
     return reach;
 }
 
-Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file, ElementType right,
+Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const ComparedTensor& file, ElementType right,
                     double allowed)
 {
     Tolerance tolerance = usual_tolerance(file.view.type, right);
@@ -125,14 +125,14 @@ std::vector<Candidate> Against::roundings() const
     return found;
 }
 
-Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
+Against against(const Call& call, const StoredTensor& right, const ComparedTensor& file, const std::string& what,
                 const Criterion& criterion, HalfReference& half, const core::Work& work)
 {
     if (file.view.shape != right.shape) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
                     fmt::format("{}, that of the {}", to_string(right.shape), right.name));
     }
-    const NamedTensor expected{right.name, right.view()};
+    const ComparedTensor expected{{right.name, right.view()}};
     Against result;
     result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
     result.whole = is_whole(file);

@@ -49,17 +49,17 @@ struct Against {
 [[nodiscard]] std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims);
 
 /// Whether a file was printed without decimals: its numbers may have lost them.
-[[nodiscard]] bool is_whole(const NamedTensor& file);
+[[nodiscard]] bool is_whole(const ComparedTensor& file);
 /// Half a unit of each number that was printed, 0 of any other.
-[[nodiscard]] std::vector<double> reach_of(const NamedTensor& file);
+[[nodiscard]] std::vector<double> reach_of(const ComparedTensor& file);
 /// For the numbers of a file and their reach, both in the same order, beside a result of type `right`. Whole numbers may be off
 /// by a half, and any number by what is `allowed`.
-[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file,
+[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const ComparedTensor& file,
                                   ElementType right, double allowed = 0);
 
 /// `right`: the stage that attend() gave, in the call that `half` knows, too. Throws Error(data) for another shape, and as
 /// attend().
-[[nodiscard]] Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
+[[nodiscard]] Against against(const Call& call, const StoredTensor& right, const ComparedTensor& file, const std::string& what,
                               const Criterion& criterion, HalfReference& half, const core::Work& work);
 
 } // namespace attn::model::diagnose

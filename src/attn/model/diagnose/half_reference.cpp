@@ -126,7 +126,7 @@ double HalfReference::unfused(ElementType type) const
     return std::max(first, largest[largest.size() / 2]);
 }
 
-std::optional<HalfAccuracy> HalfReference::accuracy(const NamedTensor& file, const StoredTensor& right, double atol,
+std::optional<HalfAccuracy> HalfReference::accuracy(const ComparedTensor& file, const StoredTensor& right, double atol,
                                                     const std::function<bool(Index)>& counts)
 {
     const std::optional<ElementType> type = half_of(file.view.type, right.type);

@@ -34,7 +34,7 @@ public:
 
     /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. `counts`: whether the
     /// number at a flat place counts; empty: all do. Throws Error(too_large) as attend().
-    [[nodiscard]] std::optional<HalfAccuracy> accuracy(const NamedTensor& file, const StoredTensor& right, double atol,
+    [[nodiscard]] std::optional<HalfAccuracy> accuracy(const ComparedTensor& file, const StoredTensor& right, double atol,
                                                        const std::function<bool(Index)>& counts = {});
     /// Whether that takes no longer than a moment, and little memory.
     [[nodiscard]] bool is_cheap() const;

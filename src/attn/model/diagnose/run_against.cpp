@@ -336,7 +336,7 @@ Result RunAgainst::made(const Recipe& recipe) const
     return run(recipe, settings);
 }
 
-std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const std::string& what) const
+std::vector<RunAgainst::Held> RunAgainst::held(const ComparedTensor& file, const std::string& what) const
 {
     const std::optional<Item> named = item_ ? item_ : item_called(file.name);
     std::vector<Item> items{Item::output, Item::context, Item::head_context, Item::weights};
@@ -377,14 +377,14 @@ Numbers RunAgainst::ordered(const Numbers& numbers, const Held& held) const
     return held.item == Item::context ? split_into_heads(numbers, dims_of(part_of(right, held.part))) : numbers;
 }
 
-Against RunAgainst::compared(const NamedTensor& file, const Held& held, const Criterion& criterion) const
+Against RunAgainst::compared(const ComparedTensor& file, const Held& held, const Criterion& criterion) const
 {
     const AnyTensor& all = *right_.find(held.item);
     StoredTensor expected(std::string(name_of(held.item)), type_of(all), file.view.shape);
     store<double>(expected, 0, part_of(numbers_of(all), shape_of(all), held.part));
     Against result;
     result.array = expected.name;
-    const NamedTensor right_numbers{expected.name, expected.view()};
+    const ComparedTensor right_numbers{{expected.name, expected.view()}};
     result.comparison = compare({{file}, {}}, {{right_numbers}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
     result.agreement = result.comparison.agrees() ? Agreement::within_tolerance : Agreement::differs;
     result.whole = is_whole(file);
@@ -397,14 +397,14 @@ Against RunAgainst::compared(const NamedTensor& file, const Held& held, const Cr
     return result;
 }
 
-void RunAgainst::explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const
+void RunAgainst::explain(Against& result, const ComparedTensor& file, const Held& held, const core::Work& work) const
 {
     const Yardstick measure = yardstick(ordered(load<double>(file.view).values, held), ordered(reach_of(file), held), file,
                                         type_of(*right_.find(held.item)));
     result.diagnosis = Search(*this, held, measure, work).diagnosis();
 }
 
-Against RunAgainst::against(const NamedTensor& file, const std::string& what, const Criterion& criterion,
+Against RunAgainst::against(const ComparedTensor& file, const std::string& what, const Criterion& criterion,
                             const core::Work& work) const
 {
     const std::vector<Held> arrays = held(file, what);

@@ -17,7 +17,7 @@ public:
     RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item);
 
     /// Throws Error(data), with `what` for the file's name, for a shape that no such array has.
-    [[nodiscard]] Against against(const NamedTensor& file, const std::string& what, const Criterion& criterion,
+    [[nodiscard]] Against against(const ComparedTensor& file, const std::string& what, const Criterion& criterion,
                                   const core::Work& work) const;
 
     /// What a recipe asks for of an array.
@@ -37,12 +37,12 @@ private:
     class Search;
 
     [[nodiscard]] Result made(const Recipe& recipe) const;
-    [[nodiscard]] std::vector<Held> held(const NamedTensor& file, const std::string& what) const;
+    [[nodiscard]] std::vector<Held> held(const ComparedTensor& file, const std::string& what) const;
     /// The numbers of a file, a context by its heads.
     [[nodiscard]] std::vector<double> ordered(const std::vector<double>& numbers, const Held& held) const;
-    [[nodiscard]] Against compared(const NamedTensor& file, const Held& held, const Criterion& criterion) const;
+    [[nodiscard]] Against compared(const ComparedTensor& file, const Held& held, const Criterion& criterion) const;
     /// Adds what explains the differences.
-    void explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const;
+    void explain(Against& result, const ComparedTensor& file, const Held& held, const core::Work& work) const;
 
     Recipe recipe_;
     RunSettings settings_;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr Index most_rows = std::numeric_limits<std::int32_t>::max(); // ids are as large
 
-void require_rows(const EmbeddingTensor& tensor, const RowOf& row_of, std::span<const std::string> words)
+void require_rows(const NamedTensor& table, bool allow_nonfinite, const RowOf& row_of, std::span<const std::string> words)
 {
     for (const std::string& word : words) {
         if (const auto row = row_of(word)) {
-            const std::string what = fmt::format("{}, row {}, {},", tensor.name, *row, in_quotes(word));
-            const TensorView numbers = row_block(tensor.rows, *row, 1);
+            const std::string what = fmt::format("{}, row {}, {},", table.name, *row, in_quotes(word));
+            const TensorView numbers = row_block(table.view, *row, 1);
             require_exact_integers(numbers, Dtype::float64, what);
-            if (!tensor.allow_nonfinite) {
+            if (!allow_nonfinite) {
                 require_finite(numbers, what);
             }
         }
@@ -46,43 +46,47 @@ FoundVectors find_rows(const TensorView& rows, const RowOf& row_of, const Wanted
 
 } // namespace
 
-EmbeddingTensor embedding_tensor(EmbeddingTensor tensor)
+void require_table(const NamedTensor& table)
 {
-    require_numbers(tensor.rows, "type of " + tensor.name);
-    const Shape& shape = tensor.rows.shape;
+    require_numbers(table.view, "type of " + table.name);
+    const Shape& shape = table.view.shape;
     const bool fits =
         shape.size() == 2 && shape[0] >= 1 && shape[0] <= most_rows && shape[1] >= 1 && shape[1] <= largest_vector;
     if (!fits) {
-        throw Error(ErrorKind::data, tensor.name, "the shape " + to_string(shape),
+        throw Error(ErrorKind::data, table.name, "the shape " + to_string(shape),
                     fmt::format("(rows, D), D up to {}", largest_vector));
     }
-    return tensor;
 }
 
-VectorsOfIds vectors_of_ids(EmbeddingTensor tensor)
+VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
 {
-    VectorsOfIds vectors{.name = tensor.name,
-                         .dim = tensor.rows.shape[1],
-                         .count = tensor.rows.shape[0],
+    VectorsOfIds vectors{.name = table.name,
+                         .dim = table.view.shape[1],
+                         .count = table.view.shape[0],
                          .rows = {},
-                         .integers = is_integer(tensor.rows.type)};
-    vectors.rows = [tensor = std::move(tensor)] {
-        if (!tensor.allow_nonfinite) {
-            require_finite(tensor.rows, tensor.name);
+                         .integers = is_integer(table.view.type)};
+    vectors.rows = [table = std::move(table), allow_nonfinite] {
+        table.read_numbers();
+        if (!allow_nonfinite) {
+            require_finite(table.view, table.name);
         }
-        require_exact_integers(tensor.rows, Dtype::float64, tensor.name);
-        return load<double>(tensor.rows);
+        require_exact_integers(table.view, Dtype::float64, table.name);
+        return load<double>(table.view);
     };
     return vectors;
 }
 
-VectorsOfWords vectors_of_words(EmbeddingTensor tensor, RowOf row_of)
+VectorsOfWords vectors_of_words(NamedTensor table, bool allow_nonfinite, RowOf row_of)
 {
-    VectorsOfWords vectors{
-        .name = tensor.name, .dim = tensor.rows.shape[1], .find = {}, .integers = is_integer(tensor.rows.type)};
-    vectors.find = [tensor = std::move(tensor), row_of = std::move(row_of)](const WantedWords& wanted) {
-        require_rows(tensor, row_of, wanted.words);
-        return find_rows(tensor.rows, row_of, wanted);
+    VectorsOfWords vectors{.name = table.name,
+                           .dim = table.view.shape[1],
+                           .find = {},
+                           .prepare = [table] { table.read_numbers(); },
+                           .integers = is_integer(table.view.type)};
+    vectors.find = [table = std::move(table), allow_nonfinite, row_of = std::move(row_of)](const WantedWords& wanted) {
+        table.read_numbers();
+        require_rows(table, allow_nonfinite, row_of, wanted.words);
+        return find_rows(table.view, row_of, wanted);
     };
     return vectors;
 }

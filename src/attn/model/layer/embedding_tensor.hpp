@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/layer/word_vectors.hpp"
-#include "attn/tensor/view.hpp"
+#include "attn/tensor/stored.hpp"
 
 #include <functional>
 #include <optional>
@@ -11,23 +11,17 @@
 
 namespace attn::model {
 
-struct EmbeddingTensor {
-    std::string name;             ///< for messages
-    TensorView rows;              ///< (rows, D)
-    bool allow_nonfinite = false; ///< infinities and NaN
-};
+/// Throws Error(data) for a shape other than (rows, D), and for booleans.
+void require_table(const NamedTensor& table);
 
-/// Throws Error(data) for another shape, and for a type that is not one of floating point.
-[[nodiscard]] EmbeddingTensor embedding_tensor(EmbeddingTensor tensor);
-
-/// All rows must be finite.
-[[nodiscard]] VectorsOfIds vectors_of_ids(EmbeddingTensor tensor);
+/// Its numbers are read when they are asked for. All must be finite, unless infinities and NaN are allowed.
+[[nodiscard]] VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite);
 
 /// The row of a word.
 using RowOf = std::function<std::optional<Index>(std::string_view word)>;
 
-/// The rows of the words that are wanted must be finite; of others nobody knows. `row_of` may be called from several threads at
-/// a time.
-[[nodiscard]] VectorsOfWords vectors_of_words(EmbeddingTensor tensor, RowOf row_of);
+/// Likewise; the rows of the words that are wanted must be finite, of others nobody knows. `row_of` may be called from several
+/// threads at a time.
+[[nodiscard]] VectorsOfWords vectors_of_words(NamedTensor table, bool allow_nonfinite, RowOf row_of);
 
 } // namespace attn::model

@@ -60,15 +60,15 @@ public:
         part.rows += rows;
     }
 
-    std::vector<DrawnTensor> finished()
+    std::vector<NamedTensor> finished()
     {
-        std::vector<DrawnTensor> tensors;
+        std::vector<NamedTensor> tensors;
         for (auto& [name, part] : drawn_) {
             if (part.rows != part.values.shape.front()) {
                 throw Error(ErrorKind::data, "draws: " + name, fmt::format("{} rows", part.rows),
                             fmt::format("{}, those of all heads", part.values.shape.front()));
             }
-            tensors.push_back({name, std::move(part.values)});
+            tensors.push_back(owned(name, std::move(part.values)));
         }
         const std::string head = architecture_.head ? architecture_.head->words + ".weight" : ""; // a model may have none
         for (const auto& [name, shape] : shapes_) {
@@ -82,7 +82,7 @@ public:
             }
             Tensor<float> values(shape);
             std::ranges::fill(values.values, name.ends_with(".weight") ? 1.0F : 0.0F);
-            tensors.push_back({name, std::move(values)});
+            tensors.push_back(owned(name, std::move(values)));
         }
         return tensors;
     }
@@ -163,7 +163,7 @@ void require_room_for_weights(const transformer::Architecture& architecture, Ind
     }
 }
 
-std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
+std::vector<NamedTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
 {
     WeightDrawing drawing(architecture, draws.generator);
     const auto star = [&](std::size_t step) {

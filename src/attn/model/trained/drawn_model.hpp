@@ -6,6 +6,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
+#include "attn/tensor/stored.hpp"
 #include "attn/transformer/architecture.hpp"
 
 #include <string>
@@ -24,15 +25,10 @@ struct ModelDraws {
     std::vector<std::variant<Seed, TensorDraw>> steps;
 };
 
-struct DrawnTensor {
-    std::string name;
-    Tensor<float> values;
-};
-
 /// Shapes are the architecture's; weights (out, in) have the fans of a layer, and biases those of the weight beside them.
 /// Throws Error(data), naming the draw: one before the first seed, of a tensor or head that the architecture does not have, one
 /// made twice or in part, or an init that does not go with its shape.
-[[nodiscard]] std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws);
+[[nodiscard]] std::vector<NamedTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws);
 
 /// Throws Error(too_large) where all of them, and the numbers of a draw before they are rounded, take more than `limit` bytes.
 void require_room_for_weights(const transformer::Architecture& architecture, Index limit);

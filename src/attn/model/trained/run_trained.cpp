@@ -327,9 +327,8 @@ void add_logits(Result& result, const Trained& trained, Tensor<float> logits)
 
 } // namespace
 
-Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer,
-                 std::vector<DrawnTensor> drawn_tensors)
-    : model(std::move(its_model)), tokenizer(std::move(its_tokenizer)), drawn(std::move(drawn_tensors))
+Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn)
+    : model(std::move(its_model)), tokenizer(std::move(its_tokenizer)), drawn(is_drawn)
 {
     const Index rows = model.architecture().embedding.V;
     if (tokenizer && tokenizer->size() > rows) {
@@ -364,8 +363,8 @@ Result run_trained(const TrainedConfig& config, const Trained& trained, const Ru
     result.show = what_to_show(config, trained, settings);
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
-    Tokens tokens = trained.tokenizer ? pieces_of(config, *trained.tokenizer)
-                                      : words_of(config, architecture.embedding.V, !trained.drawn.empty());
+    Tokens tokens =
+        trained.tokenizer ? pieces_of(config, *trained.tokenizer) : words_of(config, architecture.embedding.V, trained.drawn);
     if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }

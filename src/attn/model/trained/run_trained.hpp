@@ -14,16 +14,10 @@ namespace attn::model {
 struct Trained {
     transformer::Model model;
     std::optional<text::PieceTokenizer> tokenizer;
-    std::vector<DrawnTensor> drawn; ///< what the model reads; empty: files
+    bool drawn = false;
 
     /// Throws Error(data) where the tokenizer gives ids that the embedding has no row for.
-    Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer,
-            std::vector<DrawnTensor> drawn_tensors = {});
-    Trained(const Trained&) = delete; ///< the model would read the tensors of the other one
-    Trained(Trained&&) = default;
-    Trained& operator=(const Trained&) = delete;
-    Trained& operator=(Trained&&) = default;
-    ~Trained() = default;
+    Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn = false);
 };
 
 /// What `all` means: every item that the model can give but for logits and the summary.

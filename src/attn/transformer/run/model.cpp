@@ -116,12 +116,12 @@ void require_tensor(const NeededTensor& needed, const Entries& entries)
                                                  in_quotes(needed.name), to_string(needed.shape)));
     }
     const std::string thing = "tensor " + in_quotes(needed.name);
-    if (!entry->second.unread.empty() || !is_weight_type(entry->second.view.type)) {
+    if (!entry->second.unread.empty() || !is_weight_type(entry->second.tensor.view.type)) {
         const std::string type =
-            entry->second.unread.empty() ? std::string(name_of(entry->second.view.type)) : entry->second.unread;
+            entry->second.unread.empty() ? std::string(name_of(entry->second.tensor.view.type)) : entry->second.unread;
         throw Error(ErrorKind::data, thing + ": element type", type, "float32, float16, bfloat16");
     }
-    const TensorView& view = entry->second.view;
+    const TensorView& view = entry->second.tensor.view;
     if (view.shape != needed.shape) {
         throw Error(ErrorKind::data, thing + ": shape", to_string(view.shape),
                     to_string(needed.shape) + ", which config.json asks for");
@@ -144,10 +144,10 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 
 } // namespace
 
-void Weights::add(const std::string& name, const TensorView& view, const std::string& unread)
+void Weights::add(const NamedTensor& tensor, const std::string& unread)
 {
-    if (!entries_.emplace(name, Entry{view, unread}).second) {
-        throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(name)));
+    if (!entries_.emplace(tensor.name, Entry{tensor, unread}).second) {
+        throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(tensor.name)));
     }
 }
 
@@ -160,7 +160,7 @@ Model::Model(Architecture architecture, const Weights& weights) : architecture_(
     std::set<std::string, std::less<>> needed;
     for (NeededTensor& tensor : needed_tensors(architecture_)) {
         require_tensor(tensor, entries);
-        tensors_.emplace(tensor.name, entries.find(tensor.name)->second.view);
+        tensors_.emplace(tensor.name, entries.find(tensor.name)->second.tensor);
         needed.insert(std::move(tensor.name));
     }
     refuse_unknown(entries, architecture_, needed);
@@ -178,7 +178,7 @@ Linear Model::linear(const LinearPart& part) const
 
 Norm Model::norm(const NormPart& part) const
 {
-    const auto wide = [&](const std::string& name) { return load<double>(tensors_.at(part.name + name)).values; };
+    const auto wide = [&](const std::string& name) { return load<double>(tensors_.at(part.name + name).view).values; };
     Norm norm{.kind = part.kind, .epsilon = part.epsilon, .weight = wide(".weight")};
     for (double& weight : norm.weight) {
         weight += part.weight_shift;
@@ -191,12 +191,12 @@ Norm Model::norm(const NormPart& part) const
 
 const TensorView& Model::table(std::string_view name) const
 {
-    return tensors_.at(std::string(name) + ".weight");
+    return tensors_.at(std::string(name) + ".weight").view;
 }
 
 std::vector<float> Model::vector(std::string_view name) const
 {
-    return load<float>(tensors_.at(std::string(name))).values;
+    return load<float>(tensors_.at(std::string(name)).view).values;
 }
 
 } // namespace attn::transformer

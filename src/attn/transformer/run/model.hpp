@@ -1,10 +1,10 @@
 // A model that is ready to run: an architecture, and the tensors of its files that hold what the architecture asks for.
 //
-// Tensors stay where they are, in files that the caller has mapped; nothing but biases and the weights of norms is copied. A
-// model may lie in several files: their tensors are added to one Weights.
+// Tensors stay where they are, in files that the caller has mapped, or that they own; nothing but biases and the weights of
+// norms is copied. A model may lie in several files: their tensors are added to one Weights.
 #pragma once
 
-#include "attn/tensor/view.hpp"
+#include "attn/tensor/stored.hpp"
 #include "attn/transformer/architecture.hpp"
 #include "attn/transformer/layers/linear.hpp"
 #include "attn/transformer/layers/norm.hpp"
@@ -20,11 +20,11 @@ namespace attn::transformer {
 class Weights {
 public:
     struct Entry {
-        TensorView view;
+        NamedTensor tensor;
         std::string unread; ///< an element type that is not read, "I8": no harm unless the architecture asks for it
     };
-    /// `bytes` of the view outlive the model. Throws Error(data) for a name that is already there.
-    void add(const std::string& name, const TensorView& view, const std::string& unread = {});
+    /// Throws Error(data) for a name that is already there.
+    void add(const NamedTensor& tensor, const std::string& unread = {});
 
     using Entries = std::map<std::string, Entry, std::less<>>;
     [[nodiscard]] const Entries& entries() const { return entries_; }
@@ -53,7 +53,7 @@ public:
 
 private:
     Architecture architecture_;
-    std::map<std::string, TensorView, std::less<>> tensors_; ///< those that are needed, by the architecture's names
+    std::map<std::string, NamedTensor, std::less<>> tensors_; ///< those that are needed, by the architecture's names
 };
 
 } // namespace attn::transformer

@@ -20,7 +20,7 @@ TEST(Npy, ReadsAMatrix)
 {
     const std::string file = npy(npy_header("<f4", "(2, 3)"), six);
     const auto tensors = read(file);
-    const attn::TensorView& view = tensors.at("", "");
+    const attn::TensorView& view = tensors.at("", "").view;
     EXPECT_EQ(view.type, ElementType::float32);
     EXPECT_EQ(view.shape, (Shape{2, 3}));
     EXPECT_EQ(values(tensors), (std::vector<double>{1, 2, 3, 4, 5, 6}));
@@ -30,7 +30,7 @@ TEST(Npy, LeavesTheElementsWhereTheyAre)
 {
     const std::string file = npy(npy_header("<f4", "(2, 3)"), six);
     const auto tensors = read(file);
-    EXPECT_EQ(static_cast<const void*>(tensors.at("", "").bytes.data()), file.data() + file.size() - six.size());
+    EXPECT_EQ(static_cast<const void*>(tensors.at("", "").view.bytes.data()), file.data() + file.size() - six.size());
 }
 
 TEST(Npy, ReadsAllThreeVersions)
@@ -45,7 +45,7 @@ TEST(Npy, ReadsEveryElementType)
     const auto one = [](std::string_view descr, const std::string& data) {
         const std::string file = npy(npy_header(descr, "()"), data);
         const auto tensors = read(file);
-        return std::pair(tensors.at("", "").type, values(tensors).at(0));
+        return std::pair(tensors.at("", "").view.type, values(tensors).at(0));
     };
     EXPECT_EQ(one("<f2", elements<std::uint16_t>({0x3e00})), std::pair(ElementType::float16, 1.5));
     EXPECT_EQ(one("<f4", elements<float>({1.5F})), std::pair(ElementType::float32, 1.5));
@@ -75,7 +75,7 @@ TEST(Npy, ReadsRankZeroAndNoElements)
 {
     EXPECT_EQ(values(read(npy(npy_header("<f4", "()"), elements<float>({7})))), std::vector<double>{7});
     const auto none = read(npy(npy_header("<f4", "(0, 3)", "True"), ""));
-    EXPECT_EQ(none.at("", "").shape, (Shape{0, 3}));
+    EXPECT_EQ(none.at("", "").view.shape, (Shape{0, 3}));
     EXPECT_TRUE(values(none).empty());
 }
 
@@ -214,7 +214,7 @@ TEST(Npy, RefusesBooleansOtherThanZeroAndOneWhenLoaded)
 {
     const std::string file = npy(npy_header("|b1", "(3,)"), std::string("\0\1\2", 3));
     const auto tensors = read(file);
-    oracle::expect_refusal([&] { (void)attn::load<float>(tensors.at("", "")); }, "got 2; allowed: 0 or 1");
+    oracle::expect_refusal([&] { (void)attn::load<float>(tensors.at("", "").view); }, "got 2; allowed: 0 or 1");
 }
 
 TEST(Npy, HasNoNamesToAskFor)
@@ -225,7 +225,7 @@ TEST(Npy, HasNoNamesToAskFor)
 TEST(Npy, WritesWhatNumPyWrites)
 {
     attn::Buffer file;
-    attn::io::write_npy({"", ElementType::float32, {2, 3}, oracle::bytes_of(six)}, file);
+    attn::io::write_npy({"", attn::row_major_view(ElementType::float32, {2, 3}, oracle::bytes_of(six))}, file);
     const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
     EXPECT_EQ(file.text(), npy(header + std::string(128 - 10 - 1 - header.size(), ' ') + "\n", six));
     EXPECT_EQ(values(read(file.text())), (std::vector<double>{1, 2, 3, 4, 5, 6}));
@@ -238,11 +238,11 @@ TEST(Npy, WritesEveryTypeAndShape)
         for (const Shape& shape : {Shape{}, Shape{1}, Shape{0}, Shape{2, 0, 3}, Shape(64, 1)}) {
             const std::string zeros(static_cast<std::size_t>(attn::element_count(shape) * attn::size_of(type)), '\0');
             attn::Buffer file;
-            attn::io::write_npy({"", type, shape, oracle::bytes_of(zeros)}, file);
+            attn::io::write_npy({"", attn::row_major_view(type, shape, oracle::bytes_of(zeros))}, file);
             EXPECT_EQ((file.text().size() - zeros.size()) % 64, 0);
             const auto tensors = read(file.text());
-            EXPECT_EQ(tensors.at("", "").type, type);
-            EXPECT_EQ(tensors.at("", "").shape, shape);
+            EXPECT_EQ(tensors.at("", "").view.type, type);
+            EXPECT_EQ(tensors.at("", "").view.shape, shape);
         }
     }
 }
@@ -251,7 +251,7 @@ TEST(Npy, CannotHoldBfloat16)
 {
     attn::Buffer file;
     const std::string message = error_of(attn::ErrorKind::usage, [&] {
-        attn::io::write_npy({"", ElementType::bfloat16, {0}, {}}, file);
+        attn::io::write_npy({"", attn::row_major_view(ElementType::bfloat16, {0}, {})}, file);
     });
     EXPECT_EQ(file.text(), "");
     EXPECT_NE(message.find("got bfloat16"), std::string::npos) << message;

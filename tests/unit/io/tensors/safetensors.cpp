@@ -46,7 +46,7 @@ TEST(Safetensors, ReadsEveryElementType)
     const auto first = [](std::string_view dtype, const std::string& data) {
         const std::string file = one(dtype, "[1]", "[0," + std::to_string(data.size()) + "]", data);
         const auto tensors = read(file);
-        return std::pair(tensors.at("a", "").type, values(tensors, "a").at(0));
+        return std::pair(tensors.at("a", "").view.type, values(tensors, "a").at(0));
     };
     EXPECT_EQ(first("F16", elements<std::uint16_t>({0x3e00})), std::pair(ElementType::float16, 1.5));
     EXPECT_EQ(first("BF16", elements<std::uint16_t>({0x3fc0})), std::pair(ElementType::bfloat16, 1.5));
@@ -207,10 +207,10 @@ TEST(Safetensors, WritesAsTheReferenceImplementationDoes)
 {
     const std::string flags("\1\0\1", 3), halves(2, '\0'), doubles = elements<double>({0.5});
     attn::Buffer file;
-    attn::io::write_safetensors({{"b", ElementType::float32, {2, 2}, oracle::bytes_of(four)},
-                                 {"a", ElementType::boolean, {3}, oracle::bytes_of(flags)},
-                                 {"\"é\\", ElementType::float64, {}, oracle::bytes_of(doubles)},
-                                 {"c", ElementType::bfloat16, {1}, oracle::bytes_of(halves)}},
+    attn::io::write_safetensors({{"b", attn::row_major_view(ElementType::float32, {2, 2}, oracle::bytes_of(four))},
+                                 {"a", attn::row_major_view(ElementType::boolean, {3}, oracle::bytes_of(flags))},
+                                 {"\"é\\", attn::row_major_view(ElementType::float64, {}, oracle::bytes_of(doubles))},
+                                 {"c", attn::row_major_view(ElementType::bfloat16, {1}, oracle::bytes_of(halves))}},
                                 file);
     std::string json = R"({"\"é\\":{"dtype":"F64","shape":[],"data_offsets":[0,8]},)"
                        R"("b":{"dtype":"F32","shape":[2,2],"data_offsets":[8,24]},)"

@@ -105,7 +105,7 @@ TEST(Compare, AllowsHalfAUnitOfWhatWasPrinted)
     const std::array printed{attn::math::parse_printed("0.1234")};
     const auto agrees = [&](double value, const CompareOptions& options = {}) {
         const StoredTensor whole = row({value});
-        return compare({{{"x", stored.view(), printed}}, {}}, {{{"x", whole.view()}}, {}}, options).agrees();
+        return compare({{{{"x", stored.view()}, printed}}, {}}, {{{"x", whole.view()}}, {}}, options).agrees();
     };
     EXPECT_TRUE(agrees(0.12345) && agrees(0.12335));
     EXPECT_FALSE(agrees(0.12347));

@@ -111,14 +111,12 @@ TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
     EXPECT_TRUE(message.starts_with("tensor: got 2 rows without a list of words; allowed: 3 rows, one")) << message;
 }
 
-TEST(EmbeddingTensor, IsOfNumbers)
+TEST(EmbeddingTable, IsOfNumbers)
 {
     const std::array<std::byte, 16> bytes{};
     const auto message = [&](attn::ElementType type, Index columns) {
         const auto rows = std::span(bytes).first(static_cast<std::size_t>(2 * columns * attn::size_of(type)));
-        return error_of([&] {
-            (void)embedding_tensor({.name = "'e.npy'", .rows = attn::row_major_view(type, {2, columns}, rows)});
-        });
+        return error_of([&] { require_table({.name = "'e.npy'", .view = attn::row_major_view(type, {2, columns}, rows)}); });
     };
     EXPECT_EQ(message(attn::ElementType::boolean, 8),
               "type of 'e.npy': got bool; allowed: float16, bfloat16, float32, float64, int32, int64");
