@@ -298,14 +298,15 @@ Printed parse_printed(std::string_view text, const PrintedDigits& digits)
     return required(read_printed(text, digits), text);
 }
 
-PrintedDigits digits_of(std::span<const std::string> numbers)
+PrintedDigits digits_of(const TextList& numbers)
 {
     constexpr int most_of_numpy = 8;
     PrintedDigits most;
     bool list = false; // of Python, which prints each number by itself
     int decimals = 0;  // after the point, if all were fixed
     int significant = 1;
-    for (const std::string& number : numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::string_view number = numbers[i];
         const PrintedDigits own = parse_printed(number).digits;
         const std::optional<Parts> parts = split(number);
         if (!parts) {

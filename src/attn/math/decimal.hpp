@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/tensor/element.hpp"
+#include "attn/tensor/text_list.hpp"
 
 #include <optional>
 #include <span>
@@ -58,7 +59,7 @@ struct Printed {
 [[nodiscard]] Printed parse_printed(std::string_view text, const PrintedDigits& digits);
 /// Of an array that holds these: the most that one of them has, because zeros at the end may be left out or filled in. Where
 /// all look whole, so they are, to the 8 decimals that NumPy prints unless told otherwise. Throws as parse_printed.
-[[nodiscard]] PrintedDigits digits_of(std::span<const std::string> numbers);
+[[nodiscard]] PrintedDigits digits_of(const TextList& numbers);
 
 /// Whether `value`, a number of that type, prints so: rounded to the digits, or because it is what the text reads as, since the
 /// shortest decimal of a float32 may have fewer digits than the array, and zeros behind them.

@@ -2,6 +2,8 @@
 // memory.
 #pragma once
 
+#include "attn/tensor/shape.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -59,6 +61,12 @@ public:
 private:
     std::string all_;
     std::vector<std::uint32_t> ends_;
+};
+
+/// An array as a document states it or an article prints it: decimals as they stand there, row-major.
+struct TextArray {
+    Shape shape; ///< () of one alone
+    TextList texts;
 };
 
 } // namespace attn

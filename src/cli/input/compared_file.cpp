@@ -87,8 +87,8 @@ void ComparedFile::read_printed(const std::string& wanted)
     }
     const io::PrintedArray array = io::parse_printed_array(as_text(file_.bytes()), file_.name());
     std::vector<double> values;
-    for (const std::string& number : array.numbers) {
-        printed_.push_back(math::parse_printed(number, array.digits));
+    for (std::size_t i = 0; i < array.texts.size(); ++i) {
+        printed_.push_back(math::parse_printed(array.texts[i], array.digits));
         values.push_back(printed_.back().value);
     }
     StoredTensor tensor("", ElementType::float64, array.shape);

@@ -317,12 +317,12 @@ TEST(AgreesWithin, ForgivesOneFloat32Step)
 
 // ---- printed arrays ----------------------------------------------------------------------------------------------------
 
-using Numbers = std::vector<std::string>;
+using Numbers = attn::TextList;
 
 /// Whether a number of an array that holds `numbers` prints as the last of them.
 bool prints_last(const Numbers& numbers, double value, attn::ElementType type = attn::ElementType::float64)
 {
-    return agrees(parse_printed(numbers.back(), digits_of(numbers)), value, type);
+    return agrees(parse_printed(numbers[numbers.size() - 1], digits_of(numbers)), value, type);
 }
 
 TEST(PrintedArray, PaddingIsNoDigit)

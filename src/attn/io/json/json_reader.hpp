@@ -86,21 +86,17 @@ public:
     /// A number's text, or what a string says.
     [[nodiscard]] std::string_view text() const;
 
-    /// Nested arrays as one flat list; `leaf` turns a value that is no array into text, or gives nothing to refuse it.
-    struct Nested {
-        Shape shape;
-        TextList leaves;
-    };
+    /// Turns a value that is no array into text, or gives nothing to refuse it.
     using Leaf = std::function<std::optional<std::string_view>(JsonKind kind, std::string_view text)>;
-    /// Throws Error(data) when the arrays are ragged or a leaf is refused.
-    [[nodiscard]] Nested nested(const Leaf& leaf, std::string_view allowed) const;
+    /// Nested arrays. Throws Error(data) when they are ragged or a leaf is refused.
+    [[nodiscard]] TextArray nested(const Leaf& leaf, std::string_view allowed) const;
 
 private:
     /// refuse(), for a value of another kind: says of a string that it is one.
     [[noreturn]] void refuse_kind(std::string_view allowed) const;
     [[nodiscard]] const JsonDocument::Node& node() const { return document_->nodes_[node_]; }
     [[nodiscard]] std::size_t behind(std::size_t node) const;
-    void flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, Nested& out, const Leaf& leaf,
+    void flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, TextArray& out, const Leaf& leaf,
                  std::string_view allowed) const;
 
     const JsonDocument* document_;

@@ -180,9 +180,9 @@ std::size_t JsonValue::one_of(std::span<const std::string_view> names, std::span
     return static_cast<std::size_t>(found - names.begin());
 }
 
-JsonValue::Nested JsonValue::nested(const Leaf& leaf, std::string_view allowed) const
+TextArray JsonValue::nested(const Leaf& leaf, std::string_view allowed) const
 {
-    Nested out;
+    TextArray out;
     // The first element of each level gives the shape; every other one is held against it.
     for (std::size_t node = node_; document_->nodes_[node].kind == JsonKind::array; ++node) {
         const JsonDocument::Node& array = document_->nodes_[node];
@@ -196,13 +196,13 @@ JsonValue::Nested JsonValue::nested(const Leaf& leaf, std::string_view allowed) 
     for (const Index length : out.shape) {
         promised *= static_cast<double>(length);
     }
-    out.leaves.reserve(promised <= static_cast<double>(document_->nodes_.size()) ? static_cast<std::size_t>(promised) : 0);
+    out.texts.reserve(promised <= static_cast<double>(document_->nodes_.size()) ? static_cast<std::size_t>(promised) : 0);
     std::vector<Index> at;
     flatten(node_, 0, at, out, leaf, allowed);
     return out;
 }
 
-void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, Nested& out, const Leaf& leaf,
+void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, TextArray& out, const Leaf& leaf,
                         std::string_view allowed) const
 {
     const auto here = [&] {
@@ -231,7 +231,7 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
     if (!text) {
         here().refuse(allowed);
     }
-    out.leaves.push_back(*text);
+    out.texts.push_back(*text);
 }
 
 std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)

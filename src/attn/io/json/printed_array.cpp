@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 
 namespace attn::io {
 namespace {
@@ -60,7 +62,7 @@ public:
         if (skip_space(); at_ != text_.size()) {
             refuse("nothing behind the array");
         }
-        array_.digits = math::digits_of(array_.numbers);
+        array_.digits = math::digits_of(array_.texts);
         return std::move(array_);
     }
 
@@ -141,7 +143,7 @@ private:
             refuse("a row of numbers, as before");
         }
         closed_ = true;
-        array_.numbers.emplace_back(number);
+        array_.texts.push_back(number);
         at_ += number.size();
     }
 
@@ -196,6 +198,9 @@ bool may_begin_printed_array(std::string_view front)
 
 PrintedArray parse_printed_array(std::string_view text, const std::string& what)
 {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) { // what a TextList can hold
+        throw Error(ErrorKind::too_large, what, fmt::format("{} bytes", text.size()), "up to 4294967295");
+    }
     return Reader(text, what).read();
 }
 

@@ -5,18 +5,15 @@
 #pragma once
 
 #include "attn/math/decimal.hpp"
-#include "attn/tensor/shape.hpp"
+#include "attn/tensor/text_list.hpp"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace attn::io {
 
-struct PrintedArray {
-    Shape shape;                      ///< () of a number alone
-    std::vector<std::string> numbers; ///< as they stand there, row-major
-    math::PrintedDigits digits;       ///< of all of them
+struct PrintedArray : TextArray {
+    math::PrintedDigits digits; ///< of all numbers
 };
 
 /// Whether a text is one: it begins so, or behind a title, one line or what ends with ":" or "=" in it. A byte order mark
@@ -27,7 +24,7 @@ struct PrintedArray {
 
 /// Commas or white space stand between the numbers; a title before them, tensor(…), array(…) and "Parameter containing:" around
 /// them and what follows them (grad_fn, dtype, …) say nothing. Throws Error(data), naming `what`: something else, rows of
-/// different lengths, numbers left out as "...".
+/// different lengths, numbers left out as "...". Throws Error(too_large) for 4 GiB and more.
 [[nodiscard]] PrintedArray parse_printed_array(std::string_view text, const std::string& what);
 
 } // namespace attn::io

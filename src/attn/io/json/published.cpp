@@ -82,7 +82,7 @@ void read_text(const JsonValue& text, Published& published)
     published.printed = true;
     published.digits = array.digits;
     published.shape = std::move(array.shape);
-    published.values = TextList(array.numbers);
+    published.values = std::move(array.texts);
 }
 
 /// Printed decimals (strings) or computed numbers, but not both; the first one decides. null stands beside either.
@@ -104,12 +104,12 @@ void read_numbers(const JsonValue& values, Published& published)
         printed = is_printed;
         return text;
     };
-    JsonValue::Nested nested = values.nested(
+    TextArray nested = values.nested(
         leaf, "only strings (printed digits, such as \"0.0185\" or \"1.4928e-02\") or only numbers, and null where a "
               "score is masked");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
-    published.values = std::move(nested.leaves);
+    published.values = std::move(nested.texts);
 }
 
 void read_values(const JsonValue& values, Published& published)

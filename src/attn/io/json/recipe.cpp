@@ -91,12 +91,12 @@ std::string row_of(const JsonValue& value, const Allowed& allowed)
 }
 
 /// The integers that a type may not hold, of which float64 must hold each.
-std::vector<Index> large_integers(const JsonValue::Nested& given, const std::vector<double>& values, const JsonValue& value)
+std::vector<Index> large_integers(const TextArray& given, const std::vector<double>& values, const JsonValue& value)
 {
     constexpr double largest_of_every_type = 16777216; // 2^24
     std::vector<Index> places;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::string_view text = given.leaves[i];
+        const std::string_view text = given.texts[i];
         if (std::abs(values[i]) < largest_of_every_type || text.find_first_of(".eEn") != std::string::npos) {
             continue;
         }
@@ -111,15 +111,15 @@ std::vector<Index> large_integers(const JsonValue::Nested& given, const std::vec
 }
 
 /// One text, as an article prints the array.
-JsonValue::Nested printed_numbers(const JsonValue& text)
+TextArray printed_numbers(const JsonValue& text)
 {
     PrintedArray array = parse_printed_array(text.text(), text.place());
-    for (const std::string& number : array.numbers) {
-        if (!std::isfinite(math::parse_printed(number).value)) {
-            throw Error(ErrorKind::data, text.place(), in_quotes(number), "finite numbers");
+    for (std::size_t i = 0; i < array.texts.size(); ++i) {
+        if (!std::isfinite(math::parse_printed(array.texts[i]).value)) {
+            throw Error(ErrorKind::data, text.place(), in_quotes(array.texts[i]), "finite numbers");
         }
     }
-    return {std::move(array.shape), TextList(array.numbers)};
+    return {std::move(array.shape), std::move(array.texts)};
 }
 
 model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
@@ -139,16 +139,16 @@ model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
     if (!printout && value.kind() != JsonKind::array) {
         value.refuse("nested arrays of " + std::string(allowed.in_words));
     }
-    const JsonValue::Nested given = printout ? printed_numbers(value) : value.nested(leaf, allowed.in_words);
-    if (given.leaves.size() < allowed.fewest) {
+    const TextArray given = printout ? printed_numbers(value) : value.nested(leaf, allowed.in_words);
+    if (given.texts.size() < allowed.fewest) {
         if (given.shape.size() > 1) {
             throw Error(ErrorKind::data, value.place(), "arrays without a value", "at least one value");
         }
         value.refuse("at least one value");
     }
     model::Literal literal{.shape = given.shape, .values = {}, .truths = truths.value_or(false)};
-    for (std::size_t i = 0; i < given.leaves.size(); ++i) {
-        literal.values.push_back(math::nearest<double>(given.leaves[i]));
+    for (std::size_t i = 0; i < given.texts.size(); ++i) {
+        literal.values.push_back(math::nearest<double>(given.texts[i]));
     }
     literal.integers = large_integers(given, literal.values, value);
     return literal;

@@ -57,25 +57,24 @@ StoredTensor parse_tensor_json(std::string_view json)
     tensor.name = object.has(key::name) ? object.at(key::name).string() : "";
     tensor.type = type_of(object.at(key::dtype));
     tensor.shape = shape_of(object.at(key::shape));
-    const JsonValue::Nested nested =
-        object.at(key::data).nested(decimal_or_masked, R"(a number, "inf", "-inf", "nan" or null)");
+    const TextArray nested = object.at(key::data).nested(decimal_or_masked, R"(a number, "inf", "-inf", "nan" or null)");
     // (2, 0) and (0, 2) can look alike.
-    const bool empty = nested.leaves.empty() && std::ranges::find(tensor.shape, Index{0}) != tensor.shape.end();
+    const bool empty = nested.texts.empty() && std::ranges::find(tensor.shape, Index{0}) != tensor.shape.end();
     if (nested.shape != tensor.shape && !empty) {
         throw Error(ErrorKind::data, key::data, "arrays of the shape " + to_string(nested.shape),
                     to_string(tensor.shape) + ", the shape stated");
     }
     std::vector<double> values;
-    values.reserve(nested.leaves.size());
-    for (std::size_t i = 0; i < nested.leaves.size(); ++i) { // as the type that it was written from, so that it is rounded once
-        const std::string_view leaf = nested.leaves[i];
+    values.reserve(nested.texts.size());
+    for (std::size_t i = 0; i < nested.texts.size(); ++i) { // as the type that it was written from, so that it is rounded once
+        const std::string_view leaf = nested.texts[i];
         const bool wide = tensor.type == ElementType::float64;
         values.push_back(wide ? math::nearest<double>(leaf) : static_cast<double>(math::nearest<float>(leaf)));
     }
     tensor.bytes = to_bytes<double>(tensor.type, values);
     const Tensor<double> held = load<double>(row_major_view(tensor.type, tensor.shape, tensor.bytes));
     for (std::size_t i = 0; i < held.values.size(); ++i) {
-        const std::string_view leaf = nested.leaves[i];
+        const std::string_view leaf = nested.texts[i];
         if (std::isinf(held.values[i]) && leaf.find('n') == std::string::npos) { // neither "inf" nor null
             throw Error(ErrorKind::data,
                         fmt::format("{} at {}", key::data, to_string(index_of(tensor.shape, static_cast<Index>(i)))),

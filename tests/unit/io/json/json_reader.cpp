@@ -156,9 +156,9 @@ TEST(JsonReader, FlattensNestedArraysAndRefusesRaggedOnes)
             [](JsonKind kind, std::string_view leaf) { return kind == JsonKind::number ? std::optional(leaf) : std::nullopt; },
             "a number");
     };
-    const JsonValue::Nested nested = flatten("[[1,2,3],[4,5.0,6]]");
+    const attn::TextArray nested = flatten("[[1,2,3],[4,5.0,6]]");
     EXPECT_EQ(nested.shape, (attn::Shape{2, 3}));
-    EXPECT_EQ(nested.leaves, (attn::TextList{"1", "2", "3", "4", "5.0", "6"}));
+    EXPECT_EQ(nested.texts, (attn::TextList{"1", "2", "3", "4", "5.0", "6"}));
     EXPECT_EQ(flatten("7").shape, attn::Shape{});
     EXPECT_EQ(flatten("[]").shape, attn::Shape{0});
     EXPECT_EQ(flatten("[[],[]]").shape, (attn::Shape{2, 0}));

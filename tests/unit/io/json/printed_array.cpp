@@ -8,7 +8,7 @@ namespace {
 
 using attn::Shape;
 using attn::io::parse_printed_array;
-using Numbers = std::vector<std::string>;
+using Numbers = attn::TextList;
 
 std::string array_error(std::string_view text)
 {
@@ -20,13 +20,13 @@ TEST(PrintedArray, ReadsWhatPyTorchAndNumPyPrint)
     for (const char* text : {"tensor([[0.2961, 0.5166],\n        [0.2517, -inf]], grad_fn=<MmBackward0>)",
                              "[[0.2961 0.5166]\n [0.2517   -inf]]", "array([[0.2961, 0.5166], [0.2517, -inf]], dtype=float32)",
                              "Parameter containing:\ntensor([[0.2961, 0.5166], [0.2517, -inf]], requires_grad=True)\n"}) {
-        const auto [shape, numbers, digits] = parse_printed_array(text, "x");
-        EXPECT_EQ(shape, (Shape{2, 2})) << text;
-        EXPECT_EQ(numbers, (Numbers{"0.2961", "0.5166", "0.2517", "-inf"})) << text;
-        EXPECT_EQ(digits.fixed, 4) << text;
+        const attn::io::PrintedArray array = parse_printed_array(text, "x");
+        EXPECT_EQ(array.shape, (Shape{2, 2})) << text;
+        EXPECT_EQ(array.texts, (Numbers{"0.2961", "0.5166", "0.2517", "-inf"})) << text;
+        EXPECT_EQ(array.digits.fixed, 4) << text;
     }
     EXPECT_EQ(parse_printed_array("tensor(1.5000e-02)", "x").shape, Shape{});
-    EXPECT_EQ(parse_printed_array("tensor([1, 0, 1], device='cuda:0', size=(3,))", "x").numbers, (Numbers{"1", "0", "1"}));
+    EXPECT_EQ(parse_printed_array("tensor([1, 0, 1], device='cuda:0', size=(3,))", "x").texts, (Numbers{"1", "0", "1"}));
     EXPECT_EQ(parse_printed_array("[[[1.]]\n\n [[2.]]]", "x").shape, (Shape{2, 1, 1}));
 }
 
