@@ -5,7 +5,7 @@ import os
 from xml.etree import ElementTree
 
 import pytest
-from program import SENTENCE, assert_fails, run, succeeds
+from program import SANITIZED, SENTENCE, assert_fails, measured, run, succeeds
 from tensors import from_bfloat16, normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
@@ -905,3 +905,19 @@ def test_what_run_cannot_compare_is_one_line(tmp_path):
         (["--lines", "x", "--against", "mine.npz"], 2, "--lines and --against cannot be used together"),
     ):
         assert_fails(run("run", *arguments, cwd=tmp_path), code, message)
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+def test_one_query_and_many_keys_take_little_more_memory_than_the_files(tmp_path):
+    """Twice the files and 100 MB: a new token that meets a long cache is where keys and values are large and the result is not."""
+    q, k, v = normal(1, 8, 1, 64), normal(2, 2, 32768, 64), normal(3, 2, 32768, 64)
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    k, v = (numpy.repeat(array.astype("float64"), 4, 0) for array in (k, v))
+    weights = numpy.exp(q.astype("float64") @ k.transpose(0, 2, 1))
+    save(tmp_path, (weights / weights.sum(-1, keepdims=True) @ v).astype("float32"))
+    done, _, megabytes = measured("attend", *QKV, "--against", "mine.npy", cwd=tmp_path)
+    assert (done.code, done.err) == (1, b"")
+    assert 'is what "no scale of the scores" gives' in done.text
+    files = sum((tmp_path / f"{name}.npy").stat().st_size for name in (*"qkv", "mine"))
+    assert megabytes < 2 * files / 2**20 + 100

@@ -129,7 +129,7 @@ void measure(Candidate& candidate, const Problem& problem, Shared& shared, doubl
 {
     const Variant& variant = candidate.variant;
     const std::vector<RowPlace> chosen = worthwhile(variant, problem);
-    const Across known = across(problem.call, variant, heads_of(variant, problem, chosen), {});
+    const Across known = across(problem.call, variant, shared, heads_of(variant, problem, chosen), {});
     Rows made(problem.call, variant, shared, known);
     for (const RowPlace place : chosen) {
         candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
@@ -144,10 +144,9 @@ void measure(Candidate& candidate, const Problem& problem, Shared& shared, doubl
 
 void measure_all(std::vector<Candidate>& candidates, const Problem& problem, double limit, const core::Work& work)
 {
-    std::vector<Shared> of_workers(static_cast<std::size_t>(std::max(work.threads, 1)), Shared(problem.call, true));
-    core::for_each_block(static_cast<Index>(candidates.size()), work, [&](Index block, int worker) {
-        measure(candidates[static_cast<std::size_t>(block)], problem, of_workers[static_cast<std::size_t>(worker)], limit);
-    });
+    Shared shared(problem.call);
+    core::for_each_block(static_cast<Index>(candidates.size()), work,
+                         [&](Index block) { measure(candidates[static_cast<std::size_t>(block)], problem, shared, limit); });
 }
 
 /// On everything.

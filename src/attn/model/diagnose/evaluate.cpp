@@ -59,7 +59,7 @@ bool can_compare(const Variant& variant, Compared compared)
     return compared != Compared::weights || (variant.along == Along::positions && !variant.cache_missing);
 }
 
-Across across(const Call& call, const Variant& variant, const std::vector<Index>& heads, const core::Work& work)
+Across across(const Call& call, const Variant& variant, Shared& shared, const std::vector<Index>& heads, const core::Work& work)
 {
     Across found;
     if (!mixes_rows(variant)) {
@@ -75,7 +75,6 @@ Across across(const Call& call, const Variant& variant, const std::vector<Index>
     const auto count = static_cast<Index>(needed.size());
     core::for_each_block(spans ? count : 0, work, [&](Index block) {
         const Index head = needed[static_cast<std::size_t>(block)];
-        Shared shared(call, false);
         Spread& spread = found.spreads.at(head);
         for (Index i = 0; i < l.T; ++i) {
             const ScoreRow row = score_row(call, variant, shared, head / l.H, head % l.H, i);
@@ -94,7 +93,6 @@ Across across(const Call& call, const Variant& variant, const std::vector<Index>
     }
     core::for_each_block(variant.weights_transposed ? count : 0, work, [&](Index block) {
         const Index head = needed[static_cast<std::size_t>(block)];
-        Shared shared(call, false);
         found.weights.at(head) = weight_matrix(call, variant, shared, found, head / l.H, head % l.H);
     });
     return found;
@@ -138,21 +136,22 @@ std::vector<double> Rows::summed(const std::vector<double>& weights, RowPlace pl
                             : variant_.summed == Summed::keys ? Operand::keys
                                                               : Operand::queries;
     const Index head = operand == Operand::queries ? place.h : key_head(sizes_, variant_.value_head, place.h);
-    const HeadRows& values = shared_.operands().head(variant_, operand, place.b, head);
-    std::vector<double> sum(static_cast<std::size_t>(values.size));
-    for (Index j = 0; j < values.count; ++j) {
-        const double weight = weights[static_cast<std::size_t>(j)];
-        if (weight == 0) {
-            continue;
+    std::vector<double> sum(static_cast<std::size_t>(operand == Operand::values ? sizes_.d_v : sizes_.d_k));
+    shared_.operands().for_each_block(variant_, operand, Order::rows, place.b, head, [&](const HeadBlock& values) {
+        for (Index j = values.first; j < values.first + values.count; ++j) {
+            const double weight = weights[static_cast<std::size_t>(j)];
+            if (weight == 0) {
+                continue;
+            }
+            const double* row = values.row(j);
+            for (std::size_t x = 0; x < sum.size(); ++x) {
+                sum[x] += weight * row[x];
+            }
+            round_all(sum, variant_.accumulator);
         }
-        const double* row = values.row(j);
-        for (std::size_t x = 0; x < sum.size(); ++x) {
-            sum[x] += weight * row[x];
-        }
-        round_all(sum, variant_.accumulator);
-    }
+    });
     if (variant_.value_lanes > 0) {
-        std::fill(sum.begin() + values.size / variant_.value_lanes * variant_.value_lanes, sum.end(), 0.0);
+        std::fill(sum.begin() + std::ssize(sum) / variant_.value_lanes * variant_.value_lanes, sum.end(), 0.0);
     }
     return sum;
 }
@@ -244,13 +243,13 @@ std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place)
 std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work)
 {
     const ComparedDims l = dims_of(call, compared);
-    const Across known = across(call, variant, all_heads(sizes_of(call, variant)), work);
+    Shared shared(call);
+    const Across known = across(call, variant, shared, all_heads(sizes_of(call, variant)), work);
     std::vector<double> result(static_cast<std::size_t>(l.count()));
     constexpr Index at_once = 32; // queries of a batch entry, all heads of each: some variants mix those
     const Index blocks = (l.T + at_once - 1) / at_once;
-    std::vector<Shared> of_workers(static_cast<std::size_t>(std::max(work.threads, 1)), Shared(call, false));
-    core::for_each_block(l.B * blocks, work, [&](Index block, int worker) {
-        Rows rows(call, variant, of_workers[static_cast<std::size_t>(worker)], known);
+    core::for_each_block(l.B * blocks, work, [&](Index block) {
+        Rows rows(call, variant, shared, known);
         const Index b = block / blocks;
         const Index first = block % blocks * at_once;
         for (Index i = first; i < std::min(first + at_once, l.T); ++i) {

@@ -33,7 +33,8 @@ struct Across {
     std::map<Index, std::vector<double>> weights; ///< (T, S), for weights_transposed
 };
 /// `heads`: those that are needed, b·H + h; all of them count where the softmax is over everything.
-[[nodiscard]] Across across(const Call& call, const Variant& variant, const std::vector<Index>& heads, const core::Work& work);
+[[nodiscard]] Across across(const Call& call, const Variant& variant, Shared& shared, const std::vector<Index>& heads,
+                            const core::Work& work);
 
 /// Makes rows of the result. For one thread.
 class Rows {

@@ -62,12 +62,24 @@ private:
     void change(const AttendOperand& operand, Change make)
     {
         const TensorView& view = *operand.in(inputs_);
-        const std::vector<double> numbers = load<double>(view).values;
-        const Matrix<double> made =
-            make(Eigen::Map<const Matrix<double>>(numbers.data(), 1, static_cast<Index>(numbers.size())));
         const ElementType type = view.type == ElementType::float64 ? ElementType::float64 : ElementType::float32;
         StoredTensor& copy = copies_.emplace_back(std::string(operand.name), type, view.shape);
-        store<double>(copy, 0, std::span(made.data(), numbers.size()));
+        const Index rows = view.shape[view.shape.size() - 2], size = view.shape.back();
+        const Index at_once = std::max<Index>((Index{1} << 20) / std::max<Index>(size, 1), 1); // numbers of a few megabytes
+        for (Index at = 0; at < view.count(); at += rows * size) {
+            std::vector<Index> leading(view.shape.size() - 2);
+            for (Index rest = at / (rows * size), n = std::ssize(leading) - 1; n >= 0; --n) {
+                const Index extent = view.shape[static_cast<std::size_t>(n)];
+                leading[static_cast<std::size_t>(n)] = rest % extent;
+                rest /= extent;
+            }
+            const TensorView matrix = slice(view, leading);
+            for (Index first = 0; first < rows; first += at_once) {
+                const Matrix<double> made =
+                    make(load_matrix<double>(row_block(matrix, first, std::min(at_once, rows - first)), {}));
+                store<double>(copy, at + first * size, std::span(made.data(), static_cast<std::size_t>(made.size())));
+            }
+        }
         operand.put(inputs_, copy.view());
     }
 

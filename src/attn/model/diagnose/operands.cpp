@@ -36,19 +36,19 @@ const std::optional<TensorView>& past_of(const AttendViews& views, Operand opera
     return operand == Operand::keys ? views.past_key : views.past_value;
 }
 
-/// The rows of one head as they lie there.
-std::vector<double> plain_rows(const TensorView& view, Index b, Index h)
+/// Rows [first, first + count) of one head as they lie there.
+std::vector<double> plain_rows(const TensorView& view, Index b, Index h, Index first, Index count)
 {
-    const Matrix<double> rows = load_matrix<double>(view, std::array{b, h});
+    const Matrix<double> rows = load_matrix<double>(row_block(slice(view, std::array{b, h}), first, count), {});
     return {rows.data(), rows.data() + rows.size()};
 }
 
-/// The rows of one head by another reading: element for element.
-std::vector<double> gathered_rows(const TensorView& view, Index b, Index h, const Source& source)
+/// The same by another reading: element for element.
+std::vector<double> gathered_rows(const TensorView& view, Index b, Index h, Index first, Index count, const Source& source)
 {
     std::vector<double> rows;
-    rows.reserve(static_cast<std::size_t>(source.rows * source.size));
-    for (Index i = 0; i < source.rows; ++i) {
+    rows.reserve(static_cast<std::size_t>(count * source.size));
+    for (Index i = first; i < first + count; ++i) {
         for (Index x = 0; x < source.size; ++x) {
             const auto [from_h, from_i, from_x] = source.of(h, i, x);
             rows.push_back(view.at(std::array{b, from_h, from_i, from_x}));
@@ -57,16 +57,43 @@ std::vector<double> gathered_rows(const TensorView& view, Index b, Index h, cons
     return rows;
 }
 
-/// The rows of head h of batch entry b where heads or batch entries are the positions.
-std::vector<double> rows_at(const TensorView& view, Along along, Index b, Index h)
+/// The same of head h of batch entry b where heads or batch entries are the positions.
+std::vector<double> rows_at(const TensorView& view, Along along, Index b, Index h, Index first, Index count)
 {
     const bool heads = along == Along::heads;
     std::vector<double> rows;
-    for (Index n = 0; n < view.shape[heads ? 1 : 0]; ++n) {
+    for (Index n = first; n < first + count; ++n) {
         const TensorView head = slice(view, heads ? std::array{b, n} : std::array{n, h});
         const Matrix<double> row = load_matrix<double>(row_block(head, heads ? h : b, 1), {});
         rows.insert(rows.end(), row.data(), row.data() + row.size());
     }
+    return rows;
+}
+
+/// The same as a variant reads them, those of the cache among them.
+std::vector<double> rows_read(const Call& call, const Variant& variant, Operand operand, Index b, Index h, Index first,
+                              Index count)
+{
+    const TensorView& view = view_of(call.views, operand);
+    const Reading reading = reading_of(variant, operand);
+    const auto now = [&](Index from, Index rows) {
+        const Source source{view.shape[1], view.shape[2], view.shape[3], reading, call.views.side_by_side};
+        return variant.along != Along::positions ? rows_at(view, variant.along, b, h, from, rows)
+               : reading == Reading::right       ? plain_rows(view, b, h, from, rows)
+                                                 : gathered_rows(view, b, h, from, rows, source);
+    };
+    if (operand == Operand::queries || !past_of(call.views, operand) || variant.cache_missing) {
+        return now(first, count);
+    }
+    const TensorView& past = *past_of(call.views, operand);
+    const Index before = variant.cache_last ? view.shape[2] : past.shape[2]; // rows that come first
+    const Index of_first = std::clamp<Index>(before - first, 0, count);
+    const Index second = std::max<Index>(first - before, 0);
+    std::vector<double> rows =
+        variant.cache_last ? now(first - second, of_first) : plain_rows(past, b, h, first - second, of_first);
+    const std::vector<double> others =
+        variant.cache_last ? plain_rows(past, b, h, second, count - of_first) : now(second, count - of_first);
+    rows.insert(rows.end(), others.begin(), others.end());
     return rows;
 }
 
@@ -79,6 +106,18 @@ std::vector<double> transposed(const std::vector<double>& rows, Index count, Ind
         }
     }
     return columns;
+}
+
+/// The bytes of blocks that may be kept: half as many as the inputs have, and what makes small ones quick.
+std::size_t room_of(const Call& call)
+{
+    constexpr std::size_t least = std::size_t{32} << 20;
+    std::size_t room = least;
+    for (const Operand operand : {Operand::queries, Operand::keys, Operand::values}) {
+        const TensorView& view = view_of(call.views, operand);
+        room += static_cast<std::size_t>(view.count() * size_of(view.type)) / 2;
+    }
+    return room;
 }
 
 } // namespace
@@ -106,44 +145,43 @@ Reading reading_of(const Variant& variant, Operand operand)
     return is_read_so ? variant.read : Reading::right;
 }
 
-const HeadRows& Operands::head(const Variant& variant, Operand operand, Index b, Index h)
+Operands::Operands(const Call& call) : call_(call), blocks_(room_of(call)) {}
+
+Index Operands::count(const Variant& variant, Operand operand) const
 {
-    const bool first = variant.entry == Entry::first || (variant.entry == Entry::first_keys && operand != Operand::queries);
-    const Index entry = first ? 0 : b;
+    const core::AttentionDims sizes = sizes_of(call_, variant);
+    return operand == Operand::queries ? sizes.T : sizes.S;
+}
+
+HeadBlock Operands::block(const Variant& variant, Operand operand, Order order, Index b, Index h, Index i)
+{
+    constexpr Index numbers_of_block = Index{1} << 16;
+    const bool first_entry =
+        variant.entry == Entry::first || (variant.entry == Entry::first_keys && operand != Operand::queries);
+    const Index entry = first_entry ? 0 : b;
+    const Index size = view_of(call_.views, operand).shape[3];
+    const Index rows = std::max<Index>(numbers_of_block / std::max<Index>(size, 1), 1);
+    const Index first = i / rows * rows;
+    const Index count = std::min(rows, this->count(variant, operand) - first);
     const Key key{operand,
+                  order,
                   entry,
                   h,
+                  first,
                   reading_of(variant, operand),
                   variant.inputs,
                   variant.along,
                   variant.denormals_flushed,
                   variant.cache_missing,
                   variant.cache_last};
-    const auto found = read_.find(key);
-    return found != read_.end() ? found->second : read_.emplace(key, read(variant, operand, entry, h)).first->second;
-}
-
-HeadRows Operands::read(const Variant& variant, Operand operand, Index b, Index h) const
-{
-    const TensorView& view = view_of(call_.views, operand);
-    const Reading reading = reading_of(variant, operand);
-    const Source source{view.shape[1], view.shape[2], view.shape[3], reading, call_.views.side_by_side};
-    HeadRows head{};
-    head.size = source.size;
-    head.rows = variant.along != Along::positions ? rows_at(view, variant.along, b, h)
-                : reading == Reading::right       ? plain_rows(view, b, h)
-                                                  : gathered_rows(view, b, h, source);
-    if (operand != Operand::queries && past_of(call_.views, operand) && !variant.cache_missing) {
-        const std::vector<double> past = plain_rows(*past_of(call_.views, operand), b, h);
-        head.rows.insert(variant.cache_last ? head.rows.end() : head.rows.begin(), past.begin(), past.end());
-    }
-    round_all(head.rows, variant.inputs);
-    if (variant.denormals_flushed) {
-        flush_all(head.rows, smallest_normal(call_.views.queries.type));
-    }
-    head.count = static_cast<Index>(head.rows.size()) / std::max<Index>(head.size, 1);
-    head.columns = transposed(head.rows, head.count, head.size);
-    return head;
+    return {first, count, size, blocks_.get(key, [&] {
+                std::vector<double> numbers = rows_read(call_, variant, operand, entry, h, first, count);
+                round_all(numbers, variant.inputs);
+                if (variant.denormals_flushed) {
+                    flush_all(numbers, smallest_normal(call_.views.queries.type));
+                }
+                return order == Order::rows ? numbers : transposed(numbers, count, size);
+            })};
 }
 
 } // namespace attn::model::diagnose

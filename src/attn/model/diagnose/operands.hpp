@@ -2,9 +2,9 @@
 #pragma once
 
 #include "attn/model/diagnose/call.hpp"
+#include "attn/model/diagnose/kept.hpp"
 #include "attn/model/diagnose/variant.hpp"
 
-#include <map>
 #include <tuple>
 #include <vector>
 
@@ -18,30 +18,44 @@ enum class Operand { queries, keys, values };
 /// How a variant reads it.
 [[nodiscard]] Reading reading_of(const Variant& variant, Operand operand);
 
-struct HeadRows {
-    Index count, size;
-    std::vector<double> rows;    ///< (count, size)
-    std::vector<double> columns; ///< (size, count)
+/// What lies side by side in a block: the numbers of a row, or those of a column.
+enum class Order { rows, columns };
 
-    [[nodiscard]] const double* row(Index i) const { return rows.data() + i * size; }
-    [[nodiscard]] const double* column(Index x) const { return columns.data() + x * count; }
+/// Rows of a head, one behind the other. A head of a thousand is one block; a large one is never in memory as a whole.
+struct HeadBlock {
+    Index first, count, size;
+    KeptNumbers numbers; ///< (count, size), or (size, count) by columns
+
+    [[nodiscard]] const double* row(Index i) const { return numbers->data() + (i - first) * size; }
+    [[nodiscard]] const double* column(Index x) const { return numbers->data() + x * count; }
 };
 
-/// Keeps what it has read: variants share most of it. For one thread.
+/// Keeps what was read last: variants share most of it. For many threads.
 class Operands {
 public:
-    explicit Operands(const Call& call) : call_(call) {}
+    explicit Operands(const Call& call);
 
-    /// Of a query head for queries, otherwise of a key/value head.
-    [[nodiscard]] const HeadRows& head(const Variant& variant, Operand operand, Index b, Index h);
+    /// The rows of a head.
+    [[nodiscard]] Index count(const Variant& variant, Operand operand) const;
+    /// The block that has row i, of a query head for queries, otherwise of a key/value head.
+    [[nodiscard]] HeadBlock block(const Variant& variant, Operand operand, Order order, Index b, Index h, Index i);
+    /// Calls use(block) for each block of a head, in order.
+    template <typename Use>
+    void for_each_block(const Variant& variant, Operand operand, Order order, Index b, Index h, const Use& use)
+    {
+        const Index rows = count(variant, operand);
+        for (Index i = 0; i < rows;) {
+            const HeadBlock block = this->block(variant, operand, order, b, h, i);
+            use(block);
+            i = block.first + block.count;
+        }
+    }
 
 private:
-    using Key = std::tuple<Operand, Index, Index, Reading, Precision, Along, bool, bool, bool>;
-
-    [[nodiscard]] HeadRows read(const Variant& variant, Operand operand, Index b, Index h) const;
+    using Key = std::tuple<Operand, Order, Index, Index, Index, Reading, Precision, Along, bool, bool, bool>;
 
     const Call& call_;
-    std::map<Key, HeadRows> read_;
+    Kept<Key> blocks_;
 };
 
 } // namespace attn::model::diagnose

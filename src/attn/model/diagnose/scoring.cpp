@@ -10,14 +10,15 @@
 namespace attn::model::diagnose {
 namespace {
 
-/// Adds row · right_j for every j, over the first numbers of each.
-void add_products(const double* row, const HeadRows& right, Index numbers, std::vector<double>& to)
+/// Adds row · right_j for every j of a block by columns, over the first numbers of each.
+void add_products(const double* row, const HeadBlock& right, Index numbers, std::vector<double>& to)
 {
     for (Index x = 0; x < numbers; ++x) {
         const double factor = row[x];
         const double* column = right.column(x);
+        double* sums = to.data() + right.first;
         for (Index j = 0; j < right.count; ++j) {
-            to[static_cast<std::size_t>(j)] += factor * column[j];
+            sums[j] += factor * column[j];
         }
     }
 }
@@ -175,7 +176,7 @@ Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
     return h;
 }
 
-const std::vector<double>& Shared::products(const Call& call, const Variant& v, Index b, Index h, Index i)
+KeptNumbers Shared::products(const Call& call, const Variant& v, Index b, Index h, Index i)
 {
     const core::AttentionDims l = sizes_of(call, v);
     const int flags = (v.denormals_flushed ? 1 : 0) + (v.cache_missing ? 2 : 0) + (v.cache_last ? 4 : 0) +
@@ -183,28 +184,26 @@ const std::vector<double>& Shared::products(const Call& call, const Variant& v, 
                       64 * static_cast<int>(v.read_of);
     const Index of_keys = v.one_head ? 0 : key_head(l, v.key_head, h);
     const Key key{b, v.one_head ? 0 : h, of_keys, i, v.lanes, v.read, v.inputs, v.along, v.entry, flags};
-    if (const auto found = products_.find(key); found != products_.end()) {
-        return found->second;
-    }
-    if (!few_ && products_.size() > 1) {
-        products_.clear();
-    }
-    std::vector<double>& row = products_.try_emplace(key, static_cast<std::size_t>(l.S)).first->second;
-    const Operand other = v.scores_of_values ? Operand::values : Operand::keys;
-    for (Index head = v.one_head ? 0 : h; head < (v.one_head ? l.H : h + 1); ++head) {
-        const HeadRows& queries = operands_.head(v, Operand::queries, b, head);
-        const HeadRows& keys = operands_.head(v, other, b, key_head(l, v.key_head, head));
-        const Index numbers = v.lanes == 0 ? queries.size : queries.size / v.lanes * v.lanes;
-        v.scores_transposed ? add_products(keys.row(i), queries, numbers, row)
-                            : add_products(queries.row(i), keys, numbers, row);
-    }
-    return row;
+    return products_.get(key, [&] {
+        std::vector<double> sums(static_cast<std::size_t>(l.S));
+        const Operand other = v.scores_of_values ? Operand::values : Operand::keys;
+        for (Index head = v.one_head ? 0 : h; head < (v.one_head ? l.H : h + 1); ++head) {
+            const Index keys = key_head(l, v.key_head, head);
+            const Operand left = v.scores_transposed ? other : Operand::queries,
+                          right = v.scores_transposed ? Operand::queries : other;
+            const HeadBlock rows = operands_.block(v, left, Order::rows, b, left == Operand::queries ? head : keys, i);
+            const Index numbers = v.lanes == 0 ? rows.size : rows.size / v.lanes * v.lanes;
+            operands_.for_each_block(v, right, Order::columns, b, right == Operand::queries ? head : keys,
+                                     [&](const HeadBlock& block) { add_products(rows.row(i), block, numbers, sums); });
+        }
+        return sums;
+    });
 }
 
 ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, Index h, Index i)
 {
     ScoreRow row;
-    row.scores = shared.products(call, v, b, h, i);
+    row.scores = *shared.products(call, v, b, h, i);
     row.keys = static_cast<Index>(row.scores.size());
     row.query = i;
     round_all(row.scores, v.scores);

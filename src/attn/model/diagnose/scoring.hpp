@@ -5,22 +5,20 @@
 
 namespace attn::model::diagnose {
 
-/// What variants share: queries, keys and values as they are read, and of few rows their products. For one thread.
+/// What variants share: queries, keys and values as they are read, and their products. For many threads.
 class Shared {
 public:
-    /// `few`: rows come again, for other variants; products are kept.
-    Shared(const Call& call, bool few) : operands_(call), few_(few) {}
+    explicit Shared(const Call& call) : operands_(call) {}
 
     [[nodiscard]] Operands& operands() { return operands_; }
     /// q·k of query i of a head and every key, unrounded.
-    [[nodiscard]] const std::vector<double>& products(const Call& call, const Variant& variant, Index b, Index h, Index i);
+    [[nodiscard]] KeptNumbers products(const Call& call, const Variant& variant, Index b, Index h, Index i);
 
 private:
     using Key = std::tuple<Index, Index, Index, Index, Index, Reading, Precision, Along, Entry, int>;
 
     Operands operands_;
-    bool few_;
-    std::map<Key, std::vector<double>> products_;
+    Kept<Key> products_{std::size_t{16} << 20};
 };
 
 /// A row that is ready for the softmax.
