@@ -1,8 +1,9 @@
 #include "attn/core/attention.hpp"
 
-#include "attn/core/bias.hpp"
 #include "attn/core/parallel.hpp"
+#include "attn/core/stages.hpp"
 #include "attn/core/tiled.hpp"
+#include "attn/core/visibility.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>

@@ -160,7 +160,7 @@ struct AttentionInputs {
     TensorView keys, values;                                  ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v)
     std::optional<TensorView> past_key = {}, past_value = {}; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v): before keys and values
 
-    // What is added to the scores, and hides keys beside causal and window: see bias.hpp.
+    // What is added to the scores, and hides keys beside causal and window: see visibility.hpp.
     std::optional<TensorView> mask = {}; ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
                                          ///< masked. With query_positions it has a row for each position
     std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)

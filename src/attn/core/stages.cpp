@@ -187,23 +187,6 @@ Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap, Rounding ro
     });
 }
 
-KeyRange visible_keys(const AttentionOptions& options, Index position, Index S)
-{
-    KeyRange range{0, S};
-    if (options.causal) {
-        range.end = std::min(range.end, position + 1);
-    }
-    if (options.window && options.window->left >= 0) {
-        range.begin = std::max(range.begin, position - options.window->left);
-    }
-    if (options.window && options.window->right >= 0) {
-        range.end = std::min(range.end, position + options.window->right + 1);
-    }
-    range.begin = std::min(range.begin, S);
-    range.end = std::max(range.end, range.begin);
-    return range;
-}
-
 template <typename Scalar>
 Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const std::vector<KeyRange>& visible)
 {

@@ -49,9 +49,6 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap, Rounding rounding = Rounding::stage);
 
-/// The keys that the query at `position` may see, of the first S.
-[[nodiscard]] KeyRange visible_keys(const AttentionOptions& options, Index position, Index S);
-
 /// capped, with -inf for the keys that a row's query does not see.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const std::vector<KeyRange>& visible);

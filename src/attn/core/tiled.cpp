@@ -1,8 +1,8 @@
 #include "attn/core/tiled.hpp"
 
-#include "attn/core/bias.hpp"
 #include "attn/core/parallel.hpp"
 #include "attn/core/tiles/plan.hpp"
+#include "attn/core/visibility.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>

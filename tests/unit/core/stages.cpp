@@ -1,4 +1,5 @@
 #include "attn/core/stages.hpp"
+#include "attn/core/visibility.hpp"
 
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"

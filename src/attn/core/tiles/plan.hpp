@@ -1,9 +1,9 @@
 // What every tile of one tiled_attention shares, and one tile of queries on its way through the tiles of keys.
 #pragma once
 
-#include "attn/core/bias.hpp"
 #include "attn/core/tiled.hpp"
 #include "attn/core/tiles/kernels.hpp"
+#include "attn/core/visibility.hpp"
 
 #include <array>
 #include <atomic>
@@ -69,7 +69,7 @@ struct TiledPlan : AttentionDims {
     const TileKernels& kernels;
     Index features;   ///< d_v in whole vectors
     float scale, cap; ///< cap is 0 without a softcap
-    bool biased;      ///< see bias.hpp
+    bool biased;      ///< see visibility.hpp
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
     bool far;      ///< see Tile::far
     bool pairs;    ///< queries and keys are multiplied as pairs of bfloat16

@@ -1,5 +1,5 @@
-#include "attn/core/bias.hpp"
 #include "attn/core/tiles/plan.hpp"
+#include "attn/core/visibility.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/element.hpp"
 

@@ -3,43 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace attn::core {
 namespace {
-
-/// Bits of 0 and of -inf.
-template <typename Bits>
-struct Plain {
-    Bits open, hidden;
-};
-
-/// Whether `count` elements, at least one, are all `open`, all `hidden`, or neither.
-template <typename Bits>
-Seen seen_of(const std::byte* from, Index count, Plain<Bits> plain)
-{
-    Bits first = 0;
-    std::memcpy(&first, from, sizeof(Bits));
-    if (first != plain.open && first != plain.hidden) {
-        return Seen::some;
-    }
-    Bits others = 0;
-    for (Index j = 0; j < count; ++j) {
-        Bits bits = 0;
-        std::memcpy(&bits, from + j * Index{sizeof(Bits)}, sizeof(Bits));
-        others |= bits ^ first;
-    }
-    return others != 0 ? Seen::some : first == plain.open ? Seen::all : Seen::none;
-}
-
-Seen seen_of(const std::byte* from, Index count, ElementType type)
-{
-    switch (type) {
-    case ElementType::float16: return seen_of<std::uint16_t>(from, count, {0, 0xfc00});
-    case ElementType::bfloat16: return seen_of<std::uint16_t>(from, count, {0, 0xff80});
-    default: return seen_of<std::uint32_t>(from, count, {0, 0xff800000});
-    }
-}
 
 /// The larger one; NaN if one is.
 float larger(float a, float b)

@@ -1,7 +1,7 @@
 #include "attn/model/attend/workload.hpp"
 
 #include "attn/core/parallel.hpp"
-#include "attn/core/stages.hpp"
+#include "attn/core/visibility.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "attn/core/positions.hpp"
 #include "attn/core/stages.hpp"
+#include "attn/core/visibility.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/mask.hpp"
@@ -121,7 +122,7 @@ public:
             if (!masked.empty()) {
                 key.masked = masked[j];
                 key.mask = mask_at(place);
-                key.distance = 0 - slope_ * static_cast<double>(std::abs(position_ - place));
+                key.distance = 0 - core::taken_off(slope_, static_cast<double>(position_), static_cast<double>(place));
                 key.hidden = hidden(place, key.mask);
             }
             for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
@@ -148,14 +149,14 @@ private:
 
     [[nodiscard]] Hidden hidden(Index key, double mask) const
     {
-        if (key < S_ && attention_.causal && key > position_) {
-            return Hidden::causal;
-        }
-        const core::KeyRange range = core::visible_keys({.window = attention_.window}, position_, S_);
-        if (key < S_ && (key < range.begin || key >= range.end)) {
-            return Hidden::window;
-        }
-        return mask == -infinity ? Hidden::mask : Hidden::no;
+        const auto hides = [&](const core::AttentionOptions& options) {
+            const core::KeyRange seen = core::visible_keys(options, position_, S_);
+            return key < S_ && (key < seen.begin || key >= seen.end);
+        };
+        return hides({.causal = attention_.causal})   ? Hidden::causal
+               : hides({.window = attention_.window}) ? Hidden::window
+               : mask == -infinity                    ? Hidden::mask
+                                                      : Hidden::no;
     }
 
     const Result& result_;

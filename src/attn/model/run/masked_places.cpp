@@ -1,6 +1,6 @@
 #include "attn/model/run/masked_places.hpp"
 
-#include "attn/core/stages.hpp"
+#include "attn/core/visibility.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>

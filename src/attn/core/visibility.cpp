@@ -1,4 +1,6 @@
-#include "attn/core/bias.hpp"
+#include "attn/core/visibility.hpp"
+
+#include "attn/core/stages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,25 +27,20 @@ std::int32_t segment_at(const AttentionInputs& inputs, Index b, Index position)
 
 /// Whether all elements are `open`, or all `hidden`, bit by bit.
 template <typename Bits>
-Seen seen_of(const AttentionInputs& inputs, const BiasPlace& place, Bits open, Bits hidden)
+Seen seen_of(const std::byte* from, Index count, Bits open, Bits hidden)
 {
-    const TensorView mask = slice(*inputs.mask, std::array{place.b, place.h});
-    const Index count = std::min(place.keys, mask.shape[1] - place.key);
-    bool all = count > 0, none = all;
-    for (Index i = 0; i < place.rows && (all || none); ++i) {
-        const Index first = place_of(inputs, place.row + i) * mask.strides[0] + place.key;
-        const std::byte* from = mask.bytes.data() + first * Index{sizeof(Bits)};
-        Bits not_open = 0, not_hidden = 0;
-        for (Index j = 0; j < count; ++j) {
-            Bits bits = 0;
-            std::memcpy(&bits, from + j * Index{sizeof(Bits)}, sizeof(Bits));
-            not_open |= bits ^ open;
-            not_hidden |= bits ^ hidden;
-        }
-        all = all && not_open == 0;
-        none = none && not_hidden == 0;
+    Bits first = 0;
+    std::memcpy(&first, from, sizeof(Bits));
+    if (first != open && first != hidden) {
+        return Seen::some;
     }
-    return all ? Seen::all : none ? Seen::none : Seen::some;
+    Bits others = 0;
+    for (Index j = 0; j < count; ++j) {
+        Bits bits = 0;
+        std::memcpy(&bits, from + j * Index{sizeof(Bits)}, sizeof(Bits));
+        others |= bits ^ first;
+    }
+    return others != 0 ? Seen::some : first == open ? Seen::all : Seen::none;
 }
 
 /// A row of booleans that lie side by side; false when one of them is neither 0 nor 1.
@@ -99,7 +96,7 @@ void take_off_distances(double slope, Index position, Index keys, Scalar* row)
     const auto from = static_cast<double>(position);
     const auto count = static_cast<std::int32_t>(keys); // converted to double by a vector at a time, as 64 bits are not
     for (std::int32_t j = 0; j < count; ++j) {
-        row[j] -= static_cast<Scalar>(slope * std::abs(from - static_cast<double>(j)));
+        row[j] -= static_cast<Scalar>(taken_off(slope, from, static_cast<double>(j)));
     }
 }
 
@@ -135,6 +132,23 @@ Index position_of(const AttentionInputs& inputs, Index b, Index i)
     return place_of(inputs, i) + (inputs.offsets.empty() ? 0 : inputs.offsets[static_cast<std::size_t>(b)]);
 }
 
+KeyRange visible_keys(const AttentionOptions& options, Index position, Index S)
+{
+    KeyRange range{0, S};
+    if (options.causal) {
+        range.end = std::min(range.end, position + 1);
+    }
+    if (options.window && options.window->left >= 0) {
+        range.begin = std::max(range.begin, position - options.window->left);
+    }
+    if (options.window && options.window->right >= 0) {
+        range.end = std::min(range.end, position + options.window->right + 1);
+    }
+    range.begin = std::min(range.begin, S);
+    range.end = std::max(range.end, range.begin);
+    return range;
+}
+
 KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i)
 {
     if (inputs.extra_key) { // what is hidden has a bias of -inf
@@ -163,20 +177,33 @@ bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options)
     return numbers || !inputs.slopes.empty() || (inputs.extra_key && has_bias(inputs, options));
 }
 
+Seen seen_of(const std::byte* from, Index count, ElementType type)
+{
+    switch (type) {
+    case ElementType::boolean: return seen_of<std::uint8_t>(from, count, 1, 0);
+    case ElementType::float16: return seen_of<std::uint16_t>(from, count, 0, 0xfc00);
+    case ElementType::bfloat16: return seen_of<std::uint16_t>(from, count, 0, 0xff80);
+    case ElementType::float32: return seen_of<std::uint32_t>(from, count, 0, 0xff800000);
+    case ElementType::float64: return seen_of<std::uint64_t>(from, count, 0, 0xfff0000000000000);
+    default: return Seen::some;
+    }
+}
+
 Seen seen_by_mask(const AttentionInputs& inputs, const BiasPlace& place)
 {
     if (!inputs.mask || !inputs.slopes.empty() || inputs.segments || inputs.extra_key || inputs.mask->swapped ||
         inputs.mask->strides[3] != 1) {
         return Seen::some;
     }
-    switch (inputs.mask->type) {
-    case ElementType::boolean: return seen_of<std::uint8_t>(inputs, place, 1, 0);
-    case ElementType::float16: return seen_of<std::uint16_t>(inputs, place, 0, 0xfc00);
-    case ElementType::bfloat16: return seen_of<std::uint16_t>(inputs, place, 0, 0xff80);
-    case ElementType::float32: return seen_of<std::uint32_t>(inputs, place, 0, 0xff800000);
-    case ElementType::float64: return seen_of<std::uint64_t>(inputs, place, 0, 0xfff0000000000000);
-    default: return Seen::some;
+    const TensorView mask = slice(*inputs.mask, std::array{place.b, place.h});
+    const Index count = std::min(place.keys, mask.shape[1] - place.key);
+    Seen seen = count > 0 ? Seen::unknown : Seen::some;
+    for (Index i = 0; i < place.rows && seen != Seen::some; ++i) {
+        const Index first = place_of(inputs, place.row + i) * mask.strides[0] + place.key;
+        const Seen of_row = seen_of(mask.bytes.data() + first * size_of(mask.type), count, mask.type);
+        seen = i == 0 || seen == of_row ? of_row : Seen::some;
     }
+    return seen;
 }
 
 template <typename Scalar>

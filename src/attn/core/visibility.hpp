@@ -1,7 +1,11 @@
-// What is added to the scores of a query: one number per key, 0 unless
+// Which key a query sees, and with what bias: what stages, tiles, diagnosis, explanation and pictures ask.
+//
+// The query at `position` sees of S keys those from max(0, position - left) up to and including min(position + right, S - 1),
+// with a window's sides, and none behind position if it is causal. Lengths and the end of a mask lower S, segments cut the
+// range further. To the scores of a query is added one number per key, 0 unless
 //
 //   a mask        has a number for the key, or a boolean: 0 for true, -inf for false
-//   slopes        take off slope · |position - key|
+//   slopes        take off slope · |position - key| (ALiBi: positions.hpp)
 //   segments      that mingle: -inf for the keys of the others
 //   an extra key  stays 0, and causal, window and the end of the mask, which would hide it, are -inf for the others
 //
@@ -9,7 +13,9 @@
 // not part of the bias.
 #pragma once
 
-#include "attn/core/stages.hpp"
+#include "attn/core/attention.hpp"
+
+#include <cmath>
 
 namespace attn::core {
 
@@ -18,8 +24,16 @@ namespace attn::core {
 /// Its place among the keys.
 [[nodiscard]] Index position_of(const AttentionInputs& inputs, Index b, Index i);
 
+/// The keys that the query at `position` may see by causal and window, of the first S.
+[[nodiscard]] KeyRange visible_keys(const AttentionOptions& options, Index position, Index S);
 /// What query i of batch entry b may see by its place.
 [[nodiscard]] KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i);
+
+/// What ALiBi takes off a score: slope · |position - key|.
+[[nodiscard]] inline double taken_off(double slope, double position, double key)
+{
+    return slope * std::abs(position - key);
+}
 
 /// Whether there is a bias.
 [[nodiscard]] bool has_bias(const AttentionInputs& inputs, const AttentionOptions& options);
@@ -37,6 +51,8 @@ struct BiasPlace {
 /// first.
 enum class Seen : std::uint8_t { unknown, none, some, all };
 
+/// Of `count` elements of a mask side by side, at least one. `some` also for a type that is neither boolean nor floating.
+[[nodiscard]] Seen seen_of(const std::byte* from, Index count, ElementType type);
 /// Of the keys that the mask has an element for. `some` also where a bias is more than a mask, where elements do not lie side
 /// by side, and for a boolean that is neither 0 nor 1.
 [[nodiscard]] Seen seen_by_mask(const AttentionInputs& inputs, const BiasPlace& place);

@@ -1,4 +1,4 @@
-#include "attn/core/bias.hpp"
+#include "attn/core/visibility.hpp"
 
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/stored.hpp"
