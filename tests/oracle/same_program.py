@@ -97,6 +97,10 @@ def write_tensors(folder):
                                     "heads": numpy.where(numpy.random.default_rng(4).random((6, 6)) < 0.2, -numpy.inf, 0).astype("float32")}, zipfile.ZIP_DEFLATED)
     odd = {"nan": numpy.array([[1, numpy.nan], [numpy.inf, 2]], "float32"), "empty": numpy.zeros((0, 3), "float32"), "int": numpy.arange(6).reshape(2, 3)}
     save_npz(folder / "odd.npz", odd)
+    broken = normal(48, 2, 4, 5, d)
+    broken[1, 2, 3, 4] = numpy.nan
+    save_npz(folder / "wrong.npz", {"q": broken, "far": numpy.array([9, -1]), "fall": numpy.array([0, 5, 4, 9]), "sink": numpy.array([1, numpy.nan, 2, numpy.inf]),
+                                    "huge": numpy.full((5, 7), 1e39)})
     numpy.save(folder / "weights3.npy", tensors.attention(*(normal(i, 1, 3, 6, 4) for i in range(3)))[0][0])
     numpy.save(folder / "weights5.npy", numpy.ones((2, 1, 3, 4, 4), "float32") / 4)
 
@@ -522,6 +526,30 @@ def attend(d):
     return ["attend", *words, *output(d, ["json", "npy", "npz", "safetensors"], ["json", "npy", "npz", "safetensors"], 0.8)], None
 
 
+def mistaken(d):
+    """A call of attend of which one thing does not go with another, or several; or some numbers are none that it takes."""
+    if d.random() < 0.3:
+        words = [x for side in "qkv" for x in (f"-{side}", f"in/r4.npz:{side}")]
+        words[1] = d.choice(["in/wrong.npz:q", words[1], words[1]])
+        wrong = {"--lengths": lambda d: "in/wrong.npz:far", "--sinks": lambda d: "in/wrong.npz:sink", "--mask": lambda d: "in/wrong.npz:huge"}
+        if d.random() < 0.2:
+            words = [x for side in "qkv" for x in (f"-{side}", f"in/packed.npz:{side}")] + ["--cu-seqlens", "in/wrong.npz:fall"]
+            wrong = {"--sinks": wrong["--sinks"]}
+        return ["attend", *words, *d.options(wrong, 0, 2), *d.options({"--allow-nonfinite": OPERATOR["--allow-nonfinite"], "--show": OPERATOR["--show"]}, 0, 2)], None
+    rank = d.choice([2, 3, 4])
+    usual = [f"in/r{rank}.npz:{side}" for side in "qkv"] if d.random() < 0.6 else [f"in/{stem}.npz:{side}" for stem in [d.choice(["side", "bshd", "packed"])] for side in "qkv"]
+    others = [f"in/{stem}.npz:{name}" for stem, names in {"r2": "qkv", "r3": "qkv", "r4": "qkv", "side": "qkv", "bshd": "qkv", "large": "qkv", "past": "kv",
+                                                          "odd": ["nan", "empty", "int"], "wrong": ["q"], "packed": ["q", "cu"]}.items() for name in names]
+    masks = [f"in/masks.npz:{name}" for name in ["bool", "added", "wide", "short", "lengths", "segments", "sinks", "heads"]] + ["in/odd.npz:nan", "in/odd.npz:empty", "in/packed.npz:cu"]
+    masks += [f"in/wrong.npz:{name}" for name in ["far", "fall", "sink", "huge"]]
+    words = [x for side, file in zip("qkv", usual) for x in (f"-{side}", d.choice(others) if d.random() < 0.2 else file)]
+    table = OPERATOR | {option: lambda d: d.choice(masks) for option in ["--mask", "--lengths", "--segments", "--sinks", "--cu-seqlens", "--cu-seqlens-k"]}
+    table |= {"--heads": lambda d: d.number(0, 1, 2, 3, 4, 5, 8, 64), "--kv-heads": lambda d: d.number(0, 1, 2, 3, 4), "--layout": lambda d: d.choice(["bhsd", "bshd"]),
+              "--show": lambda d: d.choice(["all", "weights", "capped_scores,bias", "lse,entropy", "present_key", "masked_scores", "dropped_weights", "output"])}
+    words += d.maybe(0.15, "--past-key", d.choice(["in/past.npz:k", *others]), "--past-value", d.choice(["in/past.npz:v", *others]))
+    return ["attend", *words, *d.options(table, 0, 4), *d.maybe(0.3, "-o", d.choice(["out.npy", "out.npz", "out.json"]))], None
+
+
 def rest(d):
     return d.choice([
         ["recipe", "list"], ["recipe", "show", d.choice([*d.recipes, "nothing"])], ["schema", d.choice("result recipe tensor explanation check diagnosis other".split())],
@@ -566,7 +594,7 @@ def wrong(d):
 
 
 COMMANDS = {"run": (run, 34), "lines": (run_lines, 7), "model": (run_model, 14), "explain": (explain, 6), "plot": (plot, 8), "check": (check, 9), "compare": (compare, 9),
-            "attend": (attend, 13), "rest": (rest, 5), "wrong": (wrong, 9)}
+            "attend": (attend, 13), "mistaken": (mistaken, 4), "rest": (rest, 5), "wrong": (wrong, 9)}
 
 
 def option_set(number, only, where):

@@ -1,0 +1,167 @@
+#include "attn/model/attend/resolved_attend.hpp"
+
+#include "attn/core/tiled.hpp"
+#include "attn/model/attend/attend_operands.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace attn::model {
+namespace {
+
+// ---- what is shown ---------------------------------------------------------------------------------------------------------
+
+Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
+{
+    const core::AttentionDims& l = views.sizes;
+    const auto cached = [&](Index columns) {
+        const Shape shape = stage_shape(views, l.H_kv, l.total(), columns);
+        return layout == TensorLayout::bshd ? swapped_heads(shape) : shape;
+    };
+    switch (stage) {
+    case Item::context: return context_shape(views);
+    case Item::present_key: return cached(l.d_k);
+    case Item::present_value: return cached(l.d_v);
+    default: {
+        const core::Stage of = stage_of(stage).value();
+        Shape shape = stage_shape(views, l.H, l.T, core::columns_of(of, l));
+        if (core::is_single(of)) {
+            shape.pop_back();
+        }
+        return shape;
+    }
+    }
+}
+
+std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& options, const AttendViews& views)
+{
+    const bool masked = inputs.mask || inputs.lengths || inputs.segments || options.causal || options.window || options.alibi;
+    require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
+    std::vector<AskedStage> stages;
+    for (const Item stage : options.show) {
+        if (inputs.cu_seqlens && is_drawn(stage)) {
+            throw Error(ErrorKind::usage, option::show, name_of(stage),
+                        fmt::format("context, entropy and lse with {}", operand::cu_seqlens.option));
+        }
+        stages.push_back({stage, type_of(stage, inputs, options), shape_of(stage, views, options.layout)});
+    }
+    return stages;
+}
+
+core::Work work_of(const RunSettings& settings)
+{
+    core::Work work{.threads = settings.threads, .isa = settings.isa};
+    if (settings.observer) {
+        work.progress = [&settings](double share) { settings.observer({"attention", {}, share}); };
+    }
+    return work;
+}
+
+// ---- memory ----------------------------------------------------------------------------------------------------------------
+
+constexpr const char* memory_asked = "memory for the stages asked for";
+
+/// And of what is known of every key.
+Index result_bytes(const ResolvedAttend& call, bool segmented)
+{
+    constexpr Index per_key = sizeof(std::int32_t) + sizeof(std::int64_t) + sizeof(core::KeyRange);
+    const core::AttentionDims& l = call.views.sizes;
+    Index bytes = segmented ? checked_product(element_count({l.B, l.total()}), per_key, memory_asked) : 0;
+    for (const AskedStage& stage : call.stages) {
+        bytes =
+            checked_sum(bytes, checked_product(element_count(stage.shape), size_of(stage.type), memory_asked), memory_asked);
+    }
+    return bytes;
+}
+
+/// Of the key/value head that is converted where it cannot be read in place.
+Index tiled_work_bytes(const ResolvedAttend& call)
+{
+    constexpr Index row = 256; // floats that a thread keeps for each of d_k and d_v: two tiles of at most 96 rows, and padding
+    const core::AttentionDims& l = call.views.sizes;
+    const Index at_once = std::min<Index>(call.work.threads, l.B * l.H * l.T);
+    const Index scratch = checked_product(checked_sum(l.d_k, l.d_v, memory_asked), row * at_once, memory_asked);
+    const Index converted =
+        core::readable_in_tiles(call.views)
+            ? 0
+            : checked_sum(element_count({l.H / l.H_kv, l.T, l.d_k}), element_count({l.total(), l.d_k + l.d_v}), memory_asked);
+    return checked_product(checked_sum(scratch, converted, memory_asked), sizeof(float), memory_asked);
+}
+
+/// Of the key/value head that each thread works on.
+Index work_bytes(const ResolvedAttend& call)
+{
+    const core::AttentionDims& l = call.views.sizes;
+    const Index heads = element_count({std::min<Index>(call.work.threads, l.B * l.H_kv), l.total(), 2, l.d_k + l.d_v});
+    return checked_product(heads, sizeof(double), memory_asked);
+}
+
+void require_memory(Index required, Index limit)
+{
+    if (required > limit) {
+        throw Error(ErrorKind::too_large, fmt::format("the stages asked for need {} bytes and {} are free; "
+                                                      "ask for fewer with --show, or attend to part of the queries",
+                                                      required, limit));
+    }
+}
+
+// ---- numbers ---------------------------------------------------------------------------------------------------------------
+
+void require_finite_inputs(const AttendInputs& inputs)
+{
+    using namespace operand;
+    for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value, &mask}) {
+        if (const TensorView* view = operand->in(inputs)) {
+            require_finite(*view, operand->name, operand == &mask);
+        }
+    }
+}
+
+} // namespace
+
+Show attend_items(const AttendHas& has)
+{
+    return existing_items({.command = ShownBy::attend,
+                           .needs = {{Needs::softcap, has.softcap}, {Needs::mask, has.masked}, {Needs::cache, has.cache}},
+                           .packed = has.packed});
+}
+
+ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)
+{
+    const ElementType type =
+        info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(inputs.queries.type);
+    return stage == Item::lse && is_half(type) ? ElementType::float32 : type;
+}
+
+ResolvedAttend::ResolvedAttend(const AttendInputs& inputs, const Attend& its_options, const RunSettings& its_settings)
+    : options(its_options), settings(its_settings), views(lay_out(inputs, options)),
+      stages(asked_stages(inputs, options, views)), work(work_of(settings))
+{
+    const auto require_room = [&](Index work_takes) {
+        require_memory(checked_sum(result_bytes(*this, inputs.segments.has_value()), work_takes, memory_asked),
+                       settings.memory_limit);
+    };
+    const bool in_tiles = core::tiles_serve(views, options, work);
+    require_room(in_tiles ? tiled_work_bytes(*this) : work_bytes(*this));
+    if (settings.read_numbers) {
+        settings.read_numbers();
+    }
+    read_numbers(inputs, options.align, views);
+    if (inputs.cu_seqlens) {
+        sequences = read_boundaries(inputs, views.sizes);
+    }
+    if (in_tiles) {
+        views.look = core::look_at(views, options, work);
+    }
+    if (!in_tiles || views.look->range == core::ScoreRange::beyond) {
+        require_room(work_bytes(*this));
+        if (!options.allow_nonfinite) {
+            require_finite_inputs(inputs);
+        }
+    }
+}
+
+} // namespace attn::model

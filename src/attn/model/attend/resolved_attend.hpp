@@ -1,0 +1,34 @@
+// What a call of attend is asked for, judged once, before anything is computed: in the order of the fields here. What computes
+// takes this value and refuses nothing more of it.
+#pragma once
+
+#include "attn/core/work.hpp"
+#include "attn/model/attend/attend_layout.hpp"
+#include "attn/model/attend/packed.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace attn::model {
+
+/// A stage that is asked for, as it will be given.
+struct AskedStage {
+    Item item;
+    ElementType type;
+    Shape shape;
+};
+
+/// Refers to the options and the settings that it is made of.
+struct ResolvedAttend {
+    /// Throws as attend().
+    ResolvedAttend(const AttendInputs& inputs, const Attend& its_options, const RunSettings& its_settings);
+
+    const Attend& options;
+    const RunSettings& settings;
+    AttendViews views;              ///< shapes that go together; the numbers that place and hide keys; what tiles need
+    std::vector<AskedStage> stages; ///< in the order of Item; there is memory for them, and for the work
+    core::Work work;                ///< how it is computed
+    std::optional<Boundaries> sequences = {}; ///< that lie one behind the other
+};
+
+} // namespace attn::model
