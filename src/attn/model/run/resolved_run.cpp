@@ -86,7 +86,14 @@ void require_stream(const Recipe& recipe, const Origin& origin)
     }
 }
 
-/// The config of the result names the mask's file, and the result needs what that file holds.
+/// The config of the result names a file, and the result needs what that holds: our own fault where nobody has read it.
+void require_read(bool read, std::string_view thing, const std::string& file)
+{
+    if (!read) {
+        throw Error(ErrorKind::internal, thing, "nothing", "what " + in_quotes(file) + " holds");
+    }
+}
+
 void require_mask(const Recipe& recipe, const RunSettings& settings)
 {
     if (!recipe.attention.mask) {
@@ -94,9 +101,7 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     }
     text::require_utf8(recipe.attention.mask->file, "the name of the mask's file");
     text::require_utf8(recipe.attention.mask->name, "the name of the mask");
-    if (!settings.mask) {
-        throw Error(ErrorKind::internal, "mask", "nothing", "what " + in_quotes(recipe.attention.mask->file) + " holds");
-    }
+    require_read(settings.mask.has_value(), "mask", recipe.attention.mask->file);
 }
 
 void read_mask(const TensorView& mask, const Recipe& recipe, const RunSettings& settings)
@@ -117,10 +122,7 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     }
     text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
     text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
-    if (settings.parameters.empty()) {
-        throw Error(ErrorKind::internal, name_of(Item::parameters), "nothing",
-                    "what " + in_quotes(recipe.parameters->file) + " holds");
-    }
+    require_read(!settings.parameters.empty(), name_of(Item::parameters), recipe.parameters->file);
     const bool extra_key =
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
     if (extra_key && recipe.attention.placed_by(PositionKind::alibi)) {
@@ -140,10 +142,7 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
     text::require_utf8(recipe.embeddings->name, "the name of the embeddings");
     text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
     text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.origin.name_of(field::unknown));
-    if (!settings.word_vectors) {
-        throw Error(ErrorKind::internal, name_of(Item::embeddings), "nothing",
-                    "what " + in_quotes(recipe.embeddings->file) + " holds");
-    }
+    require_read(settings.word_vectors.has_value(), name_of(Item::embeddings), recipe.embeddings->file);
     return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
 }
 

@@ -1,13 +1,10 @@
 #include "attn/model/trained/run_trained.hpp"
 
 #include "attn/math/elementary.hpp"
-#include "attn/model/layer/words.hpp"
-#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
-#include "attn/model/run/memory.hpp"
 #include "attn/model/run/taken.hpp"
-#include "attn/model/trained/tokens.hpp"
+#include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 #include "attn/transformer/run/forward.hpp"
@@ -23,117 +20,6 @@ namespace attn::model {
 namespace {
 
 constexpr std::size_t guesses_per_place = 5;
-
-// ---- what is asked for -----------------------------------------------------------------------------------------------
-
-Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
-{
-    const bool words = config.join == Join::words;
-    const Show usual = words                   ? Show{Item::tokens, Item::weights}
-                       : config.layers.empty() ? Show{Item::tokens, Item::summary}
-                                               : Show{Item::tokens, Item::token_ids, Item::weights};
-    Show asked = settings.show.empty() ? usual : settings.show;
-    if (settings.top) {
-        asked.insert(Item::summary);
-    }
-    Show existing = everything(config, trained);
-    existing.insert({Item::query_positions, Item::heads});
-    if (!words) {
-        existing.insert({Item::summary, Item::logits});
-    }
-    for (const Item item : asked.without(existing)) {
-        std::string names;
-        for (const Item each : existing) {
-            names += is_choice(each) ? "" : (names.empty() ? "" : ", ") + std::string(name_of(each));
-        }
-        throw Error(ErrorKind::usage, option::show, name_of(item),
-                    (words ? "with --join words: " : "what this model gives: ") + names);
-    }
-    if (asked.contains(Item::logits) && !trained.model.architecture().head) {
-        throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",
-                    "a model for causal or masked language modelling");
-    }
-    if (is_mean(config.head) && asked.contains(Item::summary)) {
-        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
-                    field::head.allowed.instead, "the mean of heads with --layer; a summary has a line per head");
-    }
-    return asked;
-}
-
-/// The layers that the config names, ascending and each once.
-std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const Origin& origin)
-{
-    if (named.empty() || named == std::vector<Index>{-1}) {
-        return indices(count);
-    }
-    std::vector<Index> layers = named;
-    std::ranges::sort(layers);
-    layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
-    if (layers.back() >= count) {
-        throw Error(origin.fault({&trained_field::layers}), origin.name_of(trained_field::layers),
-                    std::to_string(layers.back()), fmt::format("a layer from 0 to {}", count - 1));
-    }
-    return layers;
-}
-
-transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
-{
-    transformer::Asked asked;
-    if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
-        asked.layers = layers;
-    }
-    asked.stages = stages_of(what_to_compute(show));
-    asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
-    asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
-    asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
-    return asked;
-}
-
-/// How much of each layer is kept.
-struct Extent {
-    Show show;
-    Index T = 0, rows = 0;      ///< tokens; query rows
-    std::optional<Index> heads; ///< none: all
-};
-
-/// Throws Error(too_large) for what does not fit.
-void require_room(const transformer::Architecture& architecture, const transformer::Asked& asked, const Extent& extent,
-                  Index limit)
-{
-    constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
-    const Index T = extent.T;
-    const auto kept_of = [&](const transformer::AttentionPart& attention) {
-        const Index heads = extent.heads.value_or(attention.H);
-        Index count = 0;
-        for (const Item item : extent.show) {
-            const bool numbers = info_of(item).kind == ItemKind::numbers;
-            count += info_of(item).axes == per_pair ? heads * extent.rows * T : numbers ? heads * attention.d * T : 0;
-        }
-        return count;
-    };
-    Index kept = asked.hidden_states ? (std::ssize(architecture.layers) + 1) * T * architecture.D : 0;
-    kept += asked.logits == transformer::Logits::none ? 0 : T * architecture.embedding.V;
-    Index largest = 0;
-    for (const Index layer : asked.layers) {
-        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
-        kept += kept_of(attention);
-        largest = std::max(largest, (asked.heads.empty() ? attention.H : std::ssize(asked.heads)) * T * T);
-    }
-    const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
-    require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false}, limit);
-}
-
-// ---- words -----------------------------------------------------------------------------------------------------------
-
-/// The rows that --query names.
-std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
-{
-    Recipe recipe;
-    recipe.query = config.query;
-    Words words;
-    words.tokens = tokens;
-    return query_positions(recipe, words, origin);
-}
 
 // ---- one layer -------------------------------------------------------------------------------------------------------
 
@@ -166,35 +52,19 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
 class LayerMaker {
 public:
     /// The result has its words and rows, and says what it shows.
-    LayerMaker(const Result& result, const Tokens& tokens, const Trained& trained, const RunSettings& settings)
-        : trained_(trained), settings_(settings), tokens_(tokens), result_(result)
-    {
-    }
-
-    [[nodiscard]] Extent extent() const
-    {
-        const Index T = std::ssize(tokens_.ids);
-        Extent extent{.show = result_.show, .T = T, .rows = T, .heads = std::nullopt};
-        if (!result_.query_positions.empty()) {
-            extent.rows = std::ssize(result_.query_positions);
-        }
-        if (!result_.model->head.empty()) {
-            extent.heads = std::ssize(result_.model->head);
-        }
-        return extent;
-    }
+    LayerMaker(const Result& result, const ResolvedTrained& run) : result_(result), run_(run) {}
 
     [[nodiscard]] Layer of(transformer::LayerStages&& stages) const
     {
-        const transformer::AttentionPart& part =
-            trained_.model.architecture().layers[static_cast<std::size_t>(stages.layer)].attention;
+        const transformer::Architecture& architecture = run_.trained.model.architecture();
+        const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(stages.layer)].attention;
         Layer layer;
         layer.number = stages.layer;
         std::get<SentenceInput>(layer.config.input).sentence = result_.model->sentence;
         layer.config.dims.heads = part.H;
         layer.config.dims.kv_heads = part.H_kv;
-        layer.config.attention = attention_of(trained_.model.architecture(), stages.layer);
-        layer.heads = heads_of(result_.model->head, part.H, settings_.origin);
+        layer.config.attention = attention_of(architecture, stages.layer);
+        layer.heads = run_.heads;
         layer.key_heads = key_heads_of(layer.heads, part.H, part.H_kv);
         const std::vector<Index>& rows = result_.query_positions;
         const Show keep = what_to_compute(result_.show);
@@ -217,8 +87,8 @@ public:
         if (chosen) {
             keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
-        if (!tokens_.word_of.empty() && !each[Stage::weights].shape.empty()) {
-            each[Stage::weights] = joined(each[Stage::weights], tokens_.word_of);
+        if (!run_.tokens.word_of.empty() && !each[Stage::weights].shape.empty()) {
+            each[Stage::weights] = joined(each[Stage::weights], run_.tokens.word_of);
         }
         for (const Stage stage : core::every_stage) {
             if (stage != Stage::head_context) {
@@ -230,17 +100,15 @@ public:
         }
         sort_arrays(layer.arrays);
         if (result_.show.contains(Item::summary)) {
-            layer.summary = summarize(result_, layer, settings_.top.value_or(usual_top));
+            layer.summary = summarize(result_, layer, run_.settings.top.value_or(usual_top));
             std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
         }
         return layer;
     }
 
 private:
-    const Trained& trained_;
-    const RunSettings& settings_;
-    const Tokens& tokens_;
     const Result& result_;
+    const ResolvedTrained& run_;
 };
 
 void add_hidden_states(std::vector<Layer>& layers, const std::vector<Tensor<float>>& states, const Show& show)
@@ -337,61 +205,34 @@ Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenize
     }
 }
 
-Show everything(const TrainedConfig& config, const Trained& trained)
-{
-    const transformer::Architecture& architecture = trained.model.architecture();
-    const auto any_layer = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
-    return existing_items(
-        {.command = ShownBy::run,
-         .needs = {{Needs::ids, true},
-                   {Needs::softcap, any_layer([](const auto& layer) { return layer.attention.softcap.has_value(); })},
-                   {Needs::mask, architecture.causal || architecture.relative_bias ||
-                                     any_layer([](const auto& layer) { return layer.attention.window.has_value(); })},
-                   {Needs::output_projection, true},
-                   {Needs::model, true},
-                   {Needs::tokenizer, trained.tokenizer.has_value()}},
-         .mean = is_mean(config.head),
-         .joined = config.join == Join::words});
-}
-
 Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
+    const ResolvedTrained run(config, trained, settings);
     const transformer::Architecture& architecture = trained.model.architecture();
+    const transformer::Asked& asked = run.asked;
     Result result;
     result.model = config;
     result.layers.clear();
-    result.show = what_to_show(config, trained, settings);
-    const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
-
-    Tokens tokens =
-        trained.tokenizer ? pieces_of(config, *trained.tokenizer) : words_of(config, architecture.embedding.V, trained.drawn);
-    if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
-        throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
-    }
-    result.tokens = tokens.words;
-    result.token_ids = config.join == Join::words ? std::vector<Index>() : tokens.ids;
-    result.token_types = tokens.types;
-    result.offsets = tokens.offsets;
-    if (!tokens.piece_types.empty() && architecture.embedding.types.empty()) {
-        tokens.piece_types.clear();
+    result.show = run.show;
+    result.tokens = run.tokens.words;
+    result.token_ids = config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
+    result.token_types = run.tokens.types;
+    result.offsets = run.tokens.offsets;
+    result.query_positions = run.query_positions;
+    const LayerMaker maker(result, run);
+    transformer::Input input{run.tokens.ids, run.tokens.piece_types};
+    if (!input.types.empty() && architecture.embedding.types.empty()) {
+        input.types.clear();
         result.warnings.emplace_back("the template of the tokenizer gives token types, which this model has no table for; they "
                                      "change nothing");
     }
-    const transformer::Input input{tokens.ids, tokens.piece_types};
-    transformer::require_input(trained.model, input);
-    transformer::Asked asked = asked_of(result.show, layers);
-    if (!is_mean(config.head)) {
-        asked.heads = heads_of(config.head, architecture.layers.front().attention.H, settings.origin);
-    }
-    result.query_positions = rows_of(config, result.tokens, settings.origin);
-    const LayerMaker maker(result, tokens, trained, settings);
-    require_room(architecture, asked, maker.extent(), settings.memory_limit);
 
     core::Work work{.threads = settings.threads, .isa = settings.isa};
     if (settings.observer) {
         work.progress = [&, told = -1.0](double share) mutable {
             if (share > told) { // each part of a layer begins where it does
-                settings.observer({"layers", {std::ssize(architecture.layers), std::ssize(tokens.ids), architecture.D}, share});
+                settings.observer(
+                    {"layers", {std::ssize(architecture.layers), std::ssize(run.tokens.ids), architecture.D}, share});
             }
             told = std::max(told, share);
         };
@@ -403,7 +244,7 @@ Result run_trained(const TrainedConfig& config, const Trained& trained, const Ru
             }
             result.layers.push_back(maker.of(std::move(stages)));
         });
-    for (const Index layer : asked.layers.empty() ? layers : std::vector<Index>{}) { // nothing of them is shown
+    for (const Index layer : asked.layers.empty() ? run.layers : std::vector<Index>{}) { // nothing of them is shown
         transformer::LayerStages nothing;
         nothing.layer = layer;
         result.layers.push_back(maker.of(std::move(nothing)));

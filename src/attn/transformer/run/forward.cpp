@@ -277,11 +277,6 @@ void require_finite(const Matrix<float>& X, Index layer)
 
 } // namespace
 
-void require_input(const Model& model, const Input& input)
-{
-    require_tokens(model.architecture(), input.ids, input.types);
-}
-
 Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work, const Take& take)
 {
     require_asked(model, asked);

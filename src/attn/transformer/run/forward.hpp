@@ -23,9 +23,6 @@ struct Input {
     std::vector<Index> types = {}; ///< (T), or none: all 0. Only for architectures that have types
 };
 
-/// Throws Error(data) for no or too many tokens, as forward() does.
-void require_input(const Model& model, const Input& input);
-
 enum class Logits {
     none,
     last, ///< of the last token alone
