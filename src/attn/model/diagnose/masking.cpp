@@ -1,5 +1,7 @@
 #include "attn/model/diagnose/masking.hpp"
 
+#include "attn/core/visibility.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,17 +10,14 @@
 namespace attn::model::diagnose {
 namespace {
 
-/// Keys [begin, end).
-struct Range {
-    Index begin, end;
-    void keep(Index from, Index to)
-    {
-        begin = std::max(begin, from);
-        end = std::min(end, to);
-    }
-};
+using core::KeyRange;
 
-constexpr Index far = std::numeric_limits<Index>::max() / 4;
+constexpr Index far = std::numeric_limits<Index>::max() / 4; // keys, padding and all
+
+KeyRange both(KeyRange a, KeyRange b)
+{
+    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
 
 Index length_of(const Call& call, Index b)
 {
@@ -59,47 +58,52 @@ Index end_for_first(const Variant& v, Index i, Index p)
     return floor_to(p - i % v.tile + v.shift, v.tile) + v.tile;
 }
 
-/// Of query i, which stands at p.
-void keep_causal(const Call& call, const Variant& v, Index i, Index p, Range& seen)
+/// Where query i, which stands at p, stands for the causal rule.
+Index causal_place(const Call& call, const Variant& v, Index i, Index p)
 {
     switch (v.causal) {
-    case CausalUse::right:
-    case CausalUse::added: return seen.keep(-far, p + v.shift + 1);
-    case CausalUse::missing: return;
-    case CausalUse::inverted: return seen.keep(p + v.shift + 1, far);
-    case CausalUse::backwards: return seen.keep(p + v.shift, far);
-    case CausalUse::diagonal_tile_seen: return seen.keep(-far, floor_to(p + v.shift, v.tile) + v.tile);
-    case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
-    case CausalUse::end_of_first_row: return seen.keep(-far, std::min(p + v.shift + 1, end_for_first(v, i, p)));
-    case CausalUse::diagonal_once:
-        return seen.keep(-far, floor_to(p - i + last_of_tile(call, v, i) + v.shift, v.tile) + v.tile);
-    case CausalUse::restarted: return seen.keep(-far, p - floor_to(i, v.tile) + v.shift + 1);
+    case CausalUse::diagonal_tile_seen: return floor_to(p + v.shift, v.tile) + v.tile - 1;
+    case CausalUse::diagonal_tile_dropped: return floor_to(p + v.shift, v.tile) - 1;
+    case CausalUse::end_of_first_row: return std::min(p + v.shift, end_for_first(v, i, p) - 1);
+    case CausalUse::diagonal_once: return floor_to(p - i + last_of_tile(call, v, i) + v.shift, v.tile) + v.tile - 1;
+    case CausalUse::restarted: return p - floor_to(i, v.tile) + v.shift;
+    default: return p + v.shift;
     }
 }
 
-void keep_window(const core::Window& window, const Variant& v, Index p, Range& seen)
+KeyRange seen_causally(const Call& call, const Variant& v, Index i, Index p)
 {
-    const Index left = window.left < 0 || v.window_left_open ? far : window.left + v.window_left;
-    const Index right = window.right < 0 || v.window_right_open ? far : window.right + v.window_right;
-    seen.keep(p - left, p + (v.window_right_as_left ? left : right) + 1);
+    const bool causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing;
+    const KeyRange seen = core::visible_keys({.causal = causal}, causal_place(call, v, i, p), far);
+    return !causal                            ? seen
+           : v.causal == CausalUse::inverted  ? KeyRange{seen.end, far}
+           : v.causal == CausalUse::backwards ? KeyRange{seen.end - 1, far}
+                                              : seen;
+}
+
+/// A side that is a key longer is that of a query one key further.
+KeyRange seen_in_window(const Call& call, const Variant& v, Index p)
+{
+    if (!call.options.window || v.window_missing) {
+        return {0, far};
+    }
+    const auto [given_left, given_right] = *call.options.window;
+    const Index left = v.window_left_open ? -1 : given_left;
+    const Index right = v.window_right_as_left ? left : v.window_right_open ? -1 : given_right;
+    return both(core::visible_keys({.window = core::Window{.left = left}}, p - v.window_left, far),
+                core::visible_keys({.window = core::Window{.right = right}},
+                                   p + (v.window_right_as_left ? v.window_left : v.window_right), far));
 }
 
 /// What causal and window let query i see.
-Range placed(const Call& call, const Variant& v, Index b, Index i)
+KeyRange placed(const Call& call, const Variant& v, Index b, Index i)
 {
     const Index p = i + offset_of(call, v, b);
-    Range seen{-far, far};
-    if (call.options.causal || v.causal == CausalUse::added) {
-        keep_causal(call, v, i, p, seen);
-    }
-    if (call.options.window && !v.window_missing) {
-        keep_window(*call.options.window, v, p, seen);
-    }
-    return seen;
+    return both(seen_causally(call, v, i, p), seen_in_window(call, v, p));
 }
 
 /// What is hidden of that, as other keys behind it are seen.
-Range hole(const Call& call, const Variant& v, Index b, Index i)
+KeyRange hole(const Call& call, const Variant& v, Index b, Index i)
 {
     if (!call.options.causal || v.causal != CausalUse::diagonal_once) {
         return {0, 0};
@@ -121,13 +125,13 @@ Index length_given(const Call& call, LengthUse use, Index b)
 }
 
 /// What the lengths let it see, of S keys.
-Range valid(const Call& call, const Variant& v, Index b, Index S)
+KeyRange valid(const Call& call, const Variant& v, Index b, Index S)
 {
     if (call.views.lengths.empty() || v.lengths == LengthUse::missing || v.along != Along::positions) {
         return {0, S};
     }
     const Index length = std::clamp<Index>(length_given(call, v.lengths, b) + v.length_shift, 0, S);
-    return v.lengths == LengthUse::other_end ? Range{S - length, S} : Range{0, length};
+    return v.lengths == LengthUse::other_end ? KeyRange{S - length, S} : KeyRange{0, length};
 }
 
 std::vector<double> row_of_mask(const TensorView& mask, const Variant& v, Index b, Index h, Index i)
@@ -225,9 +229,9 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
     const Index S = sizes_of(call, variant).S;
     MaskRow row;
     row.seen.assign(static_cast<std::size_t>(keys), 0);
-    const Range place = placed(call, variant, b, i);
-    const Range hidden = hole(call, variant, b, i);
-    const Range length = valid(call, variant, b, S);
+    const KeyRange place = placed(call, variant, b, i);
+    const KeyRange hidden = hole(call, variant, b, i);
+    const KeyRange length = valid(call, variant, b, S);
     const auto show = [&](Index from, Index to) {
         for (Index j = std::max(from, place.begin); j < std::min(to, place.end); ++j) {
             row.seen[static_cast<std::size_t>(j)] = j < hidden.begin || j >= hidden.end ? 1 : 0;
