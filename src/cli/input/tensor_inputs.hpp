@@ -62,7 +62,7 @@ private:
 
     std::map<std::string, MappedFile> files_;
     std::deque<NamedTensor> opened_;
-    std::deque<io::TensorFile> whole_; ///< of which views may need what was inflated
+    std::deque<io::TensorFile> whole_; ///< what all() gave
 };
 
 } // namespace attn::cli
