@@ -127,9 +127,10 @@ void open_member(const ZipMember& member, const std::string& what, TensorFile& f
     }
     require_npy_size(header, member.size, what);
     const auto size = static_cast<std::size_t>(member.size);
-    // No zeros, as a vector would write them: what does not come is never touched. NOLINTNEXTLINE(modernize-avoid-c-arrays)
-    const std::shared_ptr<std::byte[]> owner(new std::byte[size]);
-    const std::span<std::byte> room(owner.get(), size);
+    // No zeros, as a vector would write them: what does not come is never touched.
+    std::shared_ptr<std::byte[]> made(new std::byte[size]); // NOLINT(modernize-avoid-c-arrays)
+    const std::span<std::byte> room(made.get(), size);
+    const std::shared_ptr<const void> owner = std::move(made);
     const auto fill = [member, room, owner, what] { inflate(member, room, what); };
     file.entries.push_back({.name = name, .view = npy_view(header, room, what), .read = once(fill), .owner = owner});
 }

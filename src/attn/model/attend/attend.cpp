@@ -65,6 +65,7 @@ void save_cache(const AttendViews& views, TensorLayout layout, std::vector<Store
 std::vector<StoredTensor> make_tensors(const std::vector<AskedStage>& stages)
 {
     std::vector<StoredTensor> tensors;
+    tensors.reserve(stages.size());
     for (const AskedStage& stage : stages) {
         tensors.emplace_back(std::string(name_of(stage.item)), stage.type, stage.shape);
     }

@@ -48,7 +48,7 @@ bool only_beyond_lengths(const Call& call, Compared compared, const ComparedTens
     }
     const ComparedDims dims = dims_of(call, compared);
     const auto counts = [&](Index at) { return is_before_lengths(call, dims, compared, at); };
-    const std::vector<double> numbers = numbers_beside(file, {right.name, right.view()}, tolerance);
+    const std::vector<double> numbers = numbers_beside(file, {{right.name, right.view()}}, tolerance);
     const std::vector<double> expected = load<double>(right.view()).values;
     bool agree = true;
     for (std::size_t at = 0; at < numbers.size() && agree; ++at) {

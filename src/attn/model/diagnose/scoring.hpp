@@ -17,6 +17,8 @@ public:
 private:
     using Key = std::tuple<Index, Index, Index, Index, Index, Reading, Precision, Along, Entry, int>;
 
+    [[nodiscard]] std::vector<double> multiply(const Call& call, const Variant& variant, Index b, Index h, Index i);
+
     Operands operands_;
     Kept<Key> products_{std::size_t{16} << 20};
 };
