@@ -104,14 +104,14 @@ std::string names_of(std::span<const Format> formats)
 void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed)
 {
     const std::string formats = names_of(allowed);
-    const std::string endings = listed(allowed, [](const FormatInfo& info) { return info.ending; });
+    const std::string allowed_endings = listed(allowed, [](const FormatInfo& info) { return info.ending; });
     const std::string meaning = formats + "; or by the ending of -o";
     options.add({format_name, "NAME", meaning, name_of(allowed.front()), model::allow::text, formats}, output.format);
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
         options.add(json_option(fmt::format("the same as {} {}", format_name, name_of(Format::json))), output.json);
     }
-    const std::string file =
-        fmt::format("write to FILE, never half a file, in the format of its ending ({}); - is standard output", endings);
+    const std::string file = fmt::format(
+        "write to FILE, never half a file, in the format of its ending ({}); - is standard output", allowed_endings);
     options.add({model::option::output, "FILE", file}, output.path);
 }
 

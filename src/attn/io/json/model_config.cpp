@@ -140,8 +140,6 @@ bool is_plain_name(std::string_view name)
            name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-constexpr std::string_view weight_map = "weight_map";
-
 /// What the next value of a weight map is, in place of what it should be.
 [[noreturn]] void refuse_in_map(JsonScanner& scanner, std::string_view expected)
 {

@@ -154,14 +154,14 @@ private:
     }
 
     // What the result holds, in the type of the arithmetic; nothing where it holds none. What was made of it is always double.
-    void taken(std::string_view name, double value)
+    void taken(std::string_view name, double number)
     {
-        single_ ? json_.member(name, static_cast<float>(value)) : json_.member(name, value);
+        single_ ? json_.member(name, static_cast<float>(number)) : json_.member(name, number);
     }
-    void taken(std::string_view name, const std::optional<double>& value)
+    void taken(std::string_view name, const std::optional<double>& number)
     {
-        if (value) {
-            taken(name, *value);
+        if (number) {
+            taken(name, *number);
         }
     }
     void taken(std::string_view name, const std::vector<double>& values)
