@@ -14,7 +14,9 @@ shift 2
 lines=1000 # of a part
 ending=${results##*.}
 parts=$(mktemp -d "$results.XXXXXX")
-trap 'rm -rf "$parts"' EXIT
+# A part that was killed may still be writing: moved, the folder is not found by name, and what was just then being made in it goes
+# the second time.
+trap 'mv "$parts" "$parts.gone"; rm -rf "$parts.gone" 2>/dev/null || rm -rf "$parts.gone"' EXIT
 
 # -o leaves a file when 65 says that some of the lines could not be computed, and none when it says that nothing could.
 part() {

@@ -14,6 +14,7 @@ REAL = Path(PROGRAM).parent
 KILLED = 'timeout -s KILL 0.02 "$real" "$@"; kill -9 $$'
 KILLED_ONCE = f'if mkdir "$0.$first" 2>/dev/null; then {KILLED}; fi'
 FAILS_AT_THE_END = '"$real" "$@"; exit 70'
+STILL_WRITES = 'setsid bash -c \'for i in {1..30000}; do : >"$parts/late$i" || exit; done\' 2>/dev/null & exit 70'
 
 
 @pytest.fixture
@@ -49,7 +50,9 @@ def test_parts_that_are_killed_midway_are_repeated(command, folder):
     assert_same((folder / results_of(command)).read_bytes(), one_process(folder, *options_of(command)))
 
 
-@pytest.mark.parametrize("script", [None, KILLED, FAILS_AT_THE_END], ids=["missing", "killed", "failing"])
+@pytest.mark.parametrize(
+    "script", [None, KILLED, FAILS_AT_THE_END, STILL_WRITES], ids=["missing", "killed", "failing", "still writing"]
+)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_part_is_lost_silently(script, command, folder):
     assert_fails(folder, bash(command, folder, [program_that(script, folder)]), "This job failed")
