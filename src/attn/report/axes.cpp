@@ -1,6 +1,6 @@
 #include "attn/report/axes.hpp"
 
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <algorithm>
 #include <iterator>

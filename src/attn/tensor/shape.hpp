@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,13 @@ using Shape = std::vector<Index>;
 /// a·b and a+b for sizes ≥ 0. Throw Error(too_large), naming `what`, instead of overflowing.
 [[nodiscard]] Index checked_product(Index a, Index b, const char* what);
 [[nodiscard]] Index checked_sum(Index a, Index b, const char* what);
+
+/// 0, 1, …, count-1.
+[[nodiscard]] inline std::vector<Index> indices(Index count)
+{
+    std::vector<Index> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), Index{0});
+    return all;
+}
 
 } // namespace attn

@@ -16,7 +16,7 @@
 #include "cli/input/recipes.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/input_options.hpp"
-#include "cli/output/isa_note.hpp"
+#include "cli/output/notes.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"

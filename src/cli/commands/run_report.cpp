@@ -1,8 +1,8 @@
 #include "cli/commands/run_report.hpp"
 
 #include "cli/output/hints.hpp"
+#include "cli/output/result_output.hpp"
 #include "cli/output/shading.hpp"
-#include "cli/output/tensor_output.hpp"
 
 #include <fmt/format.h>
 

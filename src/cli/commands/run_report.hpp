@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cli/options/run_options.hpp"
-#include "cli/output/isa_note.hpp"
 #include "cli/output/notes.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/result_output.hpp"

@@ -4,7 +4,7 @@
 #include "attn/model/recipe/option_names.hpp"
 #include "cli/output/hints.hpp"
 #include "cli/output/output.hpp"
-#include "cli/output/tensor_output.hpp"
+#include "cli/output/result_output.hpp"
 
 #include <fmt/format.h>
 

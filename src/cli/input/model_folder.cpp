@@ -1,7 +1,7 @@
 #include "cli/input/model_folder.hpp"
 
 #include "attn/io/builtin.hpp"
-#include "attn/io/sha256.hpp"
+#include "attn/io/digest.hpp"
 #include "attn/model/trained/drawn_model.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/named.hpp"

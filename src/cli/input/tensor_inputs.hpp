@@ -65,4 +65,8 @@ private:
     std::deque<io::TensorFile> whole_; ///< what all() gave
 };
 
+/// The arrays of a result as JSON, in the form of a file of tensors, with the metadata that `run` writes into a .safetensors.
+/// Throws Error(data), naming the file, for what is no result, and for several.
+[[nodiscard]] io::TensorFile tensors_of_result(const MappedFile& file);
+
 } // namespace attn::cli

@@ -2,7 +2,7 @@
 
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/model/run/heads.hpp"
-#include "attn/model/run/strongest.hpp"
+#include "attn/model/run/summary.hpp"
 #include "attn/report/text/display.hpp"
 #include "cli/options/input_options.hpp"
 #include "cli/options/trained_options.hpp"

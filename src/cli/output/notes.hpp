@@ -2,9 +2,13 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
+#include "attn/model/run/run.hpp"
 #include "cli/system/log.hpp"
 
+#include <atomic>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn::cli {
@@ -18,5 +22,19 @@ struct Note {
 [[nodiscard]] std::vector<Note> notes_of(const model::Result& result, bool json, bool quiet, const std::string& prefix);
 
 void say(Log& log, const Note& note);
+
+/// What an --isa has to say that did not compute. May be asked by several threads at once.
+class IsaNote {
+public:
+    /// What --isa says; nothing is said of what the program chose by itself.
+    explicit IsaNote(std::optional<core::Isa> asked) : asked_(asked) {}
+
+    /// `because` is what its tiles do not compute. Once: nothing the second time, and for an empty one.
+    [[nodiscard]] std::optional<std::string> about(std::string_view because);
+
+private:
+    std::optional<core::Isa> asked_;
+    std::atomic<bool> said_ = false;
+};
 
 } // namespace attn::cli

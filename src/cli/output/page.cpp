@@ -1,7 +1,7 @@
 #include "cli/output/page.hpp"
 
 #include "attn/io/builtin.hpp"
-#include "attn/io/sha256.hpp"
+#include "attn/io/digest.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/explain/plotted.hpp"
 #include "attn/tensor/error.hpp"

@@ -1,13 +1,17 @@
 // A result as bytes: the one switch over its formats. A new format is a row of options/format.hpp, its exporter, and a case
-// here.
+// here. And tensors to .npy, .npz, .safetensors, those of a result by the names of its JSON.
 #pragma once
 
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/report/html/html.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "attn/report/text/table.hpp"
+#include "attn/tensor/buffer.hpp"
+#include "attn/tensor/stored.hpp"
 #include "cli/options/format.hpp"
+#include "cli/output/output.hpp"
 
 #include <optional>
 #include <string>
@@ -34,5 +38,22 @@ struct SeriesPlace {
 
 /// The buffer is not flushed: for many results in a row. Throws as the exporters, before anything is written.
 void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out);
+
+/// The arrays that are shown: ids and positions as int64, parameters, everything computed; a .safetensors also says the schema
+/// and the config. Of a whole trained model those of a layer are called "layers.3.weights". Throws Error(usage) when only words
+/// are shown.
+void write_result_tensors(const model::Result& result, Format format, Buffer& out);
+
+/// Throws Error(usage) when the output is a terminal, which can do nothing with a binary format.
+void refuse_terminal(const Output& output, Format format);
+
+/// Throws Error(usage) for bfloat16 in .npy and .npz, so that it is noticed before anything is computed.
+void require_storable(ElementType type, Format format);
+
+/// What of them is written.
+[[nodiscard]] std::vector<NamedTensor> views_of(const std::vector<StoredTensor>& tensors);
+
+/// In a binary format. The metadata goes into a .safetensors, or the comment of an .npz.
+void write_tensors(const std::vector<NamedTensor>& tensors, Format format, const io::Metadata& metadata, Buffer& out);
 
 } // namespace attn::cli

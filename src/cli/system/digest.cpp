@@ -1,7 +1,6 @@
 #include "cli/system/digest.hpp"
 
-#include "attn/io/file_digest.hpp"
-#include "attn/io/sha256.hpp"
+#include "attn/io/digest.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>

@@ -10,6 +10,9 @@ using attn::report::colour_of;
 using attn::report::contrast;
 using attn::report::luminance;
 using attn::report::Rgb;
+using attn::report::Scale;
+using attn::report::Shade;
+using attn::report::shade_of;
 using attn::report::step_of;
 using attn::report::takes_dark_text;
 using attn::report::xterm_colour_of;
@@ -104,6 +107,34 @@ TEST(ColourMap, TextReadsOnEveryColour)
     }
     EXPECT_FALSE(takes_dark_text(colour_of(0)));
     EXPECT_TRUE(takes_dark_text(colour_of(1)));
+}
+
+TEST(Scale, IsByRowWhereThereAreManyKeysAndNobodySaysOtherwise)
+{
+    EXPECT_EQ(shade_of({}, 24), Shade::absolute);
+    EXPECT_EQ(shade_of({}, 25), Shade::row);
+    EXPECT_EQ(shade_of({.shade = Shade::log}, 25), Shade::log);
+    EXPECT_EQ(shade_of({.most = 0.5}, 25), Shade::absolute);
+}
+
+TEST(Scale, GoesFromEndToEnd)
+{
+    const Scale scale{.low = -1, .high = 3};
+    EXPECT_EQ(scale.share(-1), 0);
+    EXPECT_EQ(scale.share(1), 0.5);
+    EXPECT_EQ(scale.share(3), 1);
+    constexpr double most = std::numeric_limits<double>::max();
+    EXPECT_EQ((Scale{.low = -most, .high = most}.share(0)), 0.5);
+}
+
+TEST(Scale, OfLogarithmsHasFourDecades)
+{
+    const Scale scale{.low = 0, .high = 0.5, .shade = Shade::log};
+    EXPECT_EQ(scale.share(0.5), 1);
+    EXPECT_DOUBLE_EQ(scale.share(0.005), 0.5);
+    EXPECT_NEAR(scale.share(0.00005), 0, 1e-12);
+    EXPECT_LT(scale.share(1e-9), 0);
+    EXPECT_EQ(scale.share(0), 0);
 }
 
 } // namespace

@@ -1,13 +1,17 @@
 #include "attn/io/json/json_reader.hpp"
 
 #include "attn/io/json/json_scanner.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <iterator>
 #include <limits>
 
@@ -194,6 +198,262 @@ std::optional<std::string> schema_of(std::string_view text)
         scanner.end();
     }
     return schema;
+}
+
+namespace {
+
+bool is_container(JsonKind kind)
+{
+    return kind == JsonKind::array || kind == JsonKind::object;
+}
+
+std::string name_of(const std::string& place)
+{
+    return place.empty() ? "JSON" : place;
+}
+
+std::string element_place(const std::string& place, std::size_t index)
+{
+    return place + "[" + std::to_string(index) + "]";
+}
+
+/// What a value says, if it is a number that Number holds.
+template <typename Number>
+std::optional<Number> read_number(const JsonValue& value)
+{
+    const std::string_view text = value.kind() == JsonKind::number ? value.text() : std::string_view();
+    Number number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+} // namespace
+
+std::string member_place(const std::string& place, std::string_view key)
+{
+    const bool plain = !key.empty() && key.size() <= 40 && std::all_of(key.begin(), key.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    if (!plain) {
+        return place + "[" + in_quotes(key) + "]";
+    }
+    return place.empty() ? std::string(key) : place + "." + std::string(key);
+}
+
+std::string_view JsonValue::text() const
+{
+    const std::string_view source = kind() == JsonKind::string ? std::string_view(document_->strings_) : document_->text_;
+    return source.substr(node().first, node().extent);
+}
+
+void JsonValue::refuse(std::string_view allowed) const
+{
+    std::string shown;
+    switch (kind()) {
+    case JsonKind::null: shown = "null"; break;
+    case JsonKind::boolean: shown = node().truth ? "true" : "false"; break;
+    case JsonKind::number: shown = text().substr(0, 40); break;
+    case JsonKind::string: shown = in_quotes(text()); break;
+    case JsonKind::array: shown = "an array of " + counted(node().first, "element"); break;
+    case JsonKind::object: shown = "an object of " + counted(node().first, "member"); break;
+    }
+    throw Error(ErrorKind::data, name_of(place_), shown, allowed);
+}
+
+void JsonValue::refuse_kind(std::string_view allowed) const
+{
+    if (kind() == JsonKind::string) {
+        throw Error(ErrorKind::data, name_of(place_), "the string " + in_quotes(text()), allowed);
+    }
+    refuse(allowed);
+}
+
+std::size_t JsonValue::size() const
+{
+    return is_container(kind()) ? node().first : 0;
+}
+
+bool JsonValue::boolean() const
+{
+    if (kind() != JsonKind::boolean) {
+        refuse_kind("true or false");
+    }
+    return node().truth;
+}
+
+std::string JsonValue::string() const
+{
+    if (kind() != JsonKind::string) {
+        refuse("a string");
+    }
+    return std::string(text());
+}
+
+Index JsonValue::integer(Index least, Index most) const
+{
+    const auto value = read_number<Index>(*this);
+    if (!value || *value < least || *value > most) {
+        refuse_kind(fmt::format("an integer from {} to {}", least, most));
+    }
+    return *value;
+}
+
+std::uint64_t JsonValue::unsigned_integer() const
+{
+    const auto value = read_number<std::uint64_t>(*this);
+    if (!value) {
+        refuse_kind("an integer from 0 to 18446744073709551615");
+    }
+    return *value;
+}
+
+double JsonValue::number(std::string_view allowed) const
+{
+    const auto value = read_number<double>(*this);
+    if (!value || !std::isfinite(*value)) {
+        refuse_kind(allowed);
+    }
+    return *value;
+}
+
+std::size_t JsonValue::behind(std::size_t node) const
+{
+    const JsonDocument::Node& value = document_->nodes_[node];
+    return is_container(value.kind) ? value.extent : node + 1;
+}
+
+std::vector<JsonValue> JsonValue::elements() const
+{
+    if (kind() != JsonKind::array) {
+        refuse_kind("an array");
+    }
+    std::vector<JsonValue> all;
+    for (std::size_t child = node_ + 1; child < node().extent; child = behind(child)) {
+        all.emplace_back(*document_, child, element_place(place_, all.size()));
+    }
+    return all;
+}
+
+std::vector<std::string> JsonValue::strings() const
+{
+    if (kind() != JsonKind::array) {
+        refuse_kind("an array of strings");
+    }
+    std::vector<std::string> all;
+    for (const JsonValue& element : elements()) {
+        all.push_back(element.string());
+    }
+    return all;
+}
+
+std::vector<JsonValue::Member> JsonValue::members() const
+{
+    if (kind() != JsonKind::object) {
+        refuse_kind("an object");
+    }
+    std::vector<Member> all;
+    for (std::size_t key = node_ + 1; key < node().extent; key = behind(key + 1)) {
+        std::string name(JsonValue(*document_, key, "").text());
+        std::string place = member_place(place_, name);
+        all.emplace_back(std::move(name), JsonValue(*document_, key + 1, std::move(place)));
+    }
+    return all;
+}
+
+std::size_t JsonValue::one_of(std::span<const std::string_view> names, std::span<const Alias> aliases) const
+{
+    const auto found = kind() == JsonKind::string ? std::find(names.begin(), names.end(), text()) : names.end();
+    if (found == names.end()) {
+        const bool named = kind() == JsonKind::string && !aliases.empty();
+        refuse(joined(names) + (named ? did_you_mean(text(), names, aliases) : ""));
+    }
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+TextArray JsonValue::nested(const Leaf& leaf, std::string_view allowed) const
+{
+    TextArray out;
+    // The first element of each level gives the shape; every other one is held against it.
+    for (std::size_t node = node_; document_->nodes_[node].kind == JsonKind::array; ++node) {
+        const JsonDocument::Node& array = document_->nodes_[node];
+        out.shape.push_back(static_cast<Index>(array.first));
+        if (array.first == 0) {
+            break;
+        }
+    }
+    // A hostile first row promises more than the text holds.
+    double promised = 1;
+    for (const Index length : out.shape) {
+        promised *= static_cast<double>(length);
+    }
+    out.texts.reserve(promised <= static_cast<double>(document_->nodes_.size()) ? static_cast<std::size_t>(promised) : 0);
+    std::vector<Index> at;
+    flatten(node_, 0, at, out, leaf, allowed);
+    return out;
+}
+
+void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, TextArray& out, const Leaf& leaf,
+                        std::string_view allowed) const
+{
+    const auto here = [&] {
+        std::string place = place_;
+        for (const Index i : at) {
+            place = element_place(place, static_cast<std::size_t>(i));
+        }
+        return JsonValue(*document_, node, place);
+    };
+    const JsonDocument::Node& value = document_->nodes_[node];
+    if (depth < out.shape.size()) {
+        if (value.kind != JsonKind::array || static_cast<Index>(value.first) != out.shape[depth]) {
+            here().refuse(fmt::format("an array of {}, as beside it", counted(out.shape[depth], "element")));
+        }
+        at.push_back(0);
+        for (std::size_t child = node + 1; child < value.extent; child = behind(child)) {
+            flatten(child, depth + 1, at, out, leaf, allowed);
+            ++at.back();
+        }
+        at.pop_back();
+        return;
+    }
+    const bool texts = value.kind == JsonKind::number || value.kind == JsonKind::string;
+    const std::string_view truth = value.kind != JsonKind::boolean ? "" : value.truth ? "true" : "false";
+    const auto text = leaf(value.kind, texts ? JsonValue(*document_, node, "").text() : truth);
+    if (!text) {
+        here().refuse(allowed);
+    }
+    out.texts.push_back(*text);
+}
+
+std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+{
+    const bool special = kind == JsonKind::string && math::is_nonfinite_name(text);
+    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
+}
+
+JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known)
+    : value_(value), members_(value.members())
+{
+    for (const auto& [key, member] : members_) {
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", in_quotes(key),
+                        joined(known) + did_you_mean(key, known));
+        }
+    }
+}
+
+const JsonValue* JsonObject::find(std::string_view key) const
+{
+    const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& member) { return member.first == key; });
+    return found == members_.end() ? nullptr : &found->second;
+}
+
+const JsonValue& JsonObject::at(std::string_view key) const
+{
+    const JsonValue* found = find(key);
+    if (found == nullptr) {
+        throw Error(ErrorKind::data, fmt::format("{}: key {} is missing", name_of(value_.place()), in_quotes(key)));
+    }
+    return *found;
 }
 
 } // namespace attn::io

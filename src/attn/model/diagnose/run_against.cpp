@@ -5,7 +5,7 @@
 #include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <fmt/format.h>
 

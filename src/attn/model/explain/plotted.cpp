@@ -10,7 +10,7 @@
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/taken.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <fmt/format.h>
 

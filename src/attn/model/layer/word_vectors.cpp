@@ -3,7 +3,7 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 

@@ -1,7 +1,7 @@
 #include "attn/model/layer/words.hpp"
 
 #include "attn/model/layer/batch.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"

@@ -9,7 +9,7 @@
 namespace attn::model {
 
 /// By which a file is known again: its digest, or, where reading all of a large file would take longer than the search in it,
-/// the digest of pieces of it and its length (io/file_digest.hpp).
+/// the digest of pieces of it and its length (io/digest.hpp).
 struct FileDigest {
     std::string sha256 = {};        ///< of the whole file, 64 hexadecimal digits; empty: not stated
     std::string sha256_sample = {}; ///< of the pieces; empty: not stated

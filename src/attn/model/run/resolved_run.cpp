@@ -5,7 +5,7 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/text/utf8.hpp"
 
 #include <fmt/format.h>

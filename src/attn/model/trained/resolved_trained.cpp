@@ -6,7 +6,7 @@
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/transformer/run/embedding.hpp"
 
 #include <fmt/format.h>

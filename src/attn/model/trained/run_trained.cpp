@@ -6,7 +6,7 @@
 #include "attn/model/run/taken.hpp"
 #include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/transformer/run/forward.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/scale.hpp"
+#include "attn/report/colour_map.hpp"
 #include "attn/tensor/buffer.hpp"
 
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
-#include "attn/report/json/published_json.hpp"
+#include "attn/report/json/check_json.hpp"
 
 #include <algorithm>
 #include <cmath>

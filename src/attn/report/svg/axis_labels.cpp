@@ -1,7 +1,7 @@
 #include "attn/report/svg/axis_labels.hpp"
 
 #include "attn/report/svg/text_width.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
-#include "attn/report/scale.hpp"
+#include "attn/report/colour_map.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,10 +1,10 @@
 #include "attn/report/svg/svg_panels.hpp"
 
-#include "attn/model/run/strongest.hpp"
+#include "attn/model/run/summary.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/text_width.hpp"
 #include "attn/report/text/display.hpp"
-#include "attn/tensor/indices.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <fmt/format.h>
 

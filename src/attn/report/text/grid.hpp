@@ -1,4 +1,5 @@
-// A matrix as aligned text, with names for its rows and columns.
+// A matrix as aligned text, with names for its rows and columns; on a terminal with colours where the numbers do not fit, as a
+// heat map: a column per key, two queries per line.
 #pragma once
 
 #include "attn/report/text/notation.hpp"
@@ -44,5 +45,13 @@ Index write_parts(Buffer& buffer, const std::vector<std::string>& parts, std::op
 
 /// "weights, head 0 (6, 6)". The legend of a shading stands behind it or, where the terminal is too narrow, below it.
 void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
+
+/// `values` (maps, rows, columns), row-major; `names`: one a map, or none of the only one; of `style` its labels, width,
+/// shading and scale. The maps stand side by side where they fit. At the left of them the words of the two rows of a line,
+/// shortened; above each map the words of its columns, letter below letter, or where a letter is not one column wide the
+/// positions. Columns that do not fit are left out with "…"; what is 0 or no number has no colour.
+template <typename Scalar>
+void write_half_blocks(Buffer& buffer, std::span<const Scalar> values, const std::vector<std::string>& names,
+                       const GridStyle& style);
 
 } // namespace attn::report

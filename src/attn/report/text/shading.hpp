@@ -1,7 +1,7 @@
 // The cells of a heat map on a terminal: their colours, or a block character where there are none.
 #pragma once
 
-#include "attn/report/scale.hpp"
+#include "attn/report/colour_map.hpp"
 #include "attn/tensor/buffer.hpp"
 #include "attn/tensor/shape.hpp"
 

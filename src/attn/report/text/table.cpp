@@ -4,7 +4,6 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
-#include "attn/report/text/half_blocks.hpp"
 #include "attn/report/text/introduction.hpp"
 #include "attn/report/text/summary.hpp"
 #include "attn/report/text/torch_text.hpp"

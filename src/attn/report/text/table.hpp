@@ -23,7 +23,7 @@ struct TableOptions {
 };
 
 /// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1. On a terminal
-/// with colours weights whose numbers do not fit are drawn without them (half_blocks.hpp).
+/// with colours weights whose numbers do not fit are drawn without them (grid.hpp).
 /// Of a whole trained model the words come first, then the summary, and layer by layer what is shown of it, under a line with
 /// its number.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);

@@ -1,4 +1,4 @@
-// The steps of a normalizer, run.
+// The steps of a normalizer, run over text that remembers where it comes from.
 #pragma once
 
 #include "attn/text/pieces/aligned.hpp"
@@ -11,6 +11,10 @@
 #include <vector>
 
 namespace attn::text {
+
+/// Unicode's normalization form of it. What a character decomposes into stands for that character; a composed one for all that
+/// it was composed of (Unicode 15, UAX #15).
+[[nodiscard]] AlignedText in_form(const AlignedText& text, Form form);
 
 class Normalizer {
 public:

@@ -1,10 +1,11 @@
-#include "attn/io/sha256.hpp"
+#include "attn/io/digest.hpp"
 
 // The functions of the algorithm alone: EVP, which replaces them, links every algorithm and reads a configuration file.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
 #include <array>
+#include <vector>
 
 namespace attn::io {
 namespace {
@@ -47,6 +48,22 @@ std::string sha256_source(Bytes bytes)
         }
     }
     return text + letters[bits << (6 - count) & 63U] + '='; // 256 bits are 42 letters and 4 bits
+}
+
+model::FileDigest file_digest(Bytes bytes)
+{
+    if (bytes.size() <= whole_file_limit) {
+        return {.sha256 = sha256(bytes), .sha256_sample = {}, .bytes = {}};
+    }
+    std::vector<std::byte> pieces;
+    pieces.reserve(sample_pieces * sample_piece);
+    const std::size_t last = bytes.size() - sample_piece;
+    for (std::size_t i = 0; i < sample_pieces; ++i) {
+        // last·i would overflow for files of 2^58 bytes only, which nobody can map
+        const Bytes piece = bytes.subspan(last * i / (sample_pieces - 1), sample_piece);
+        pieces.insert(pieces.end(), piece.begin(), piece.end());
+    }
+    return {.sha256 = {}, .sha256_sample = sha256(pieces), .bytes = static_cast<Index>(bytes.size())};
 }
 
 } // namespace attn::io

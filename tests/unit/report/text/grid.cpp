@@ -1,4 +1,4 @@
-#include "attn/report/text/half_blocks.hpp"
+#include "attn/report/text/grid.hpp"
 
 #include "unit/report/sample.hpp"
 
