@@ -84,7 +84,7 @@ void declare_globals(Options& options, GlobalOptions& global)
 
 struct Words {
     std::vector<std::string> parsed; ///< for CLI11: the command, options and their values
-    Operands others;                 ///< all else, with unknown options
+    TypedArguments others;           ///< all else, with unknown options
     std::size_t before_command = 0;  ///< of those
 
     /// Those that may be options.
@@ -238,7 +238,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     std::ranges::transform(arguments, std::back_inserter(names),
                            [](std::string_view word) { return word.substr(0, word.find('=')); });
     std::string awaiting; // the option whose value comes next
-    Operands& others = words.others;
+    TypedArguments& others = words.others;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
         if (!awaiting.empty()) {
@@ -424,7 +424,7 @@ bool begins_with_typographic_dash(std::string_view word)
     });
 }
 
-void expect_at_most(const Operands& given, std::size_t most, std::string_view hint)
+void expect_at_most(const TypedArguments& given, std::size_t most, std::string_view hint)
 {
     const std::vector<std::string>& operands = given.words;
     if (operands.size() <= most) {

@@ -36,7 +36,7 @@ struct ShadeOptions {
 }
 
 /// low < high; with Shade::log only `high` counts.
-struct Scale {
+struct ColourScale {
     double low = 0, high = 1;
     Shade shade = Shade::absolute;
 

@@ -6,11 +6,11 @@
 
 namespace attn::report {
 
-const HeadMean* role_of(const model::HeadSummary& head, const model::HeadSummary& equal)
+const ShownMean* role_of(const model::HeadSummary& head, const model::HeadSummary& equal)
 {
-    const HeadMean* role = nullptr;
+    const ShownMean* role = nullptr;
     double largest = 0;
-    for (const HeadMean& mean : head_means) {
+    for (const ShownMean& mean : head_means) {
         const double value = mean.is_share ? mean.value(head).value_or(0) : 0;
         if (value > largest && value >= least_role && value >= 2 * mean.value(equal).value_or(0)) {
             largest = value;
@@ -20,7 +20,7 @@ const HeadMean* role_of(const model::HeadSummary& head, const model::HeadSummary
     return role;
 }
 
-std::string mean_text(const HeadMean& mean, const model::HeadSummary& head)
+std::string mean_text(const ShownMean& mean, const model::HeadSummary& head)
 {
     return fmt::format("{} {}", mean.header, math::fixed(mean.value(head).value_or(0), 2));
 }

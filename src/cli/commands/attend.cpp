@@ -87,7 +87,7 @@ int judge(const TiedCall& call, const StoredTensor& right, const model::RunSetti
     return judge_files(call.options.against, judge, log);
 }
 
-int execute_attend(AttendOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_attend(AttendOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_attend_options(operands, options);
     Output output(options.output.path);

@@ -43,7 +43,7 @@ struct BenchOptions {
     model::Workload workload; ///< of every length
 };
 
-void finish_options(const Operands& operands, BenchOptions& bench)
+void finish_options(const TypedArguments& operands, BenchOptions& bench)
 {
     expect_at_most(operands, 0, "bench takes only options");
     model::Workload& workload = bench.workload;
@@ -154,7 +154,7 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
             .peak_rss_bytes = peak_resident_bytes()};
 }
 
-int execute_bench(BenchOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_bench(BenchOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_options(operands, options);
     Output output;

@@ -260,7 +260,7 @@ int Checker::finish()
     return worst_;
 }
 
-int execute_check(CheckOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_check(CheckOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     Checker checker(options, globals, log);
     if (!options.all && operands.words.empty()) {

@@ -2,6 +2,7 @@
 #include "attn/model/check/compare.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/report/json/comparison_json.hpp"
 #include "attn/report/text/compare_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/compared_file.hpp"
@@ -45,7 +46,7 @@ std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& 
     return found == comparison.tensors.end() ? std::nullopt : std::optional(found->tolerance);
 }
 
-void write(const model::Comparison& comparison, const CompareOptions& options, const Operands& operands)
+void write(const model::Comparison& comparison, const CompareOptions& options, const TypedArguments& operands)
 {
     Output output;
     if (options.json) {
@@ -61,7 +62,7 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     output.finish();
 }
 
-int execute_compare(CompareOptions& options, const Operands& operands, const Globals&, Log&)
+int execute_compare(CompareOptions& options, const TypedArguments& operands, const Globals&, Log&)
 {
     if (options.rtol || options.atol) {
         options.tolerance = model::Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};

@@ -220,7 +220,7 @@ Candidates candidates(std::span<const std::string> before, const std::string& la
     return all.empty() && last.empty() ? names_of(options) : all;
 }
 
-int execute_completions(const Operands& operands, const Globals&, Log&)
+int execute_completions(const TypedArguments& operands, const Globals&, Log&)
 {
     const std::span<const std::string> words(operands.words);
     const std::size_t asked = operands.after_dashes;

@@ -118,7 +118,7 @@ Explained explain_model(const ExplainOptions& options, Format format, const Glob
     return {std::move(rows), !config.query.empty()};
 }
 
-int execute_explain(ExplainOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_explain(ExplainOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     read_source(operands, options);
     options.runs_model = finish_trained(operands, options);

@@ -35,7 +35,7 @@ std::string title_of(const io::BuiltinFile& page)
     return std::string(page.contents.substr(2, page.contents.find('\n') - 2));
 }
 
-int execute_help(const Operands& operands, const Globals&, Log&)
+int execute_help(const TypedArguments& operands, const Globals&, Log&)
 {
     expect_at_most(operands, 1, "help takes one topic or command");
     const std::span<const io::BuiltinFile> pages = io::builtin_manual();

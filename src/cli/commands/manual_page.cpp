@@ -148,7 +148,7 @@ std::string page_of(const Command& command)
            exit_status() + see_also(&command);
 }
 
-int execute_manual_page(const Operands& operands, const Globals&, Log&)
+int execute_manual_page(const TypedArguments& operands, const Globals&, Log&)
 {
     expect_at_most(operands, 1, "manual-page takes one command");
     if (operands.words.empty()) {

@@ -79,7 +79,7 @@ struct PlotOptions {
     int digits = 4; ///< of tables
 };
 
-void finish_options(const Operands& operands, PlotOptions& plot)
+void finish_options(const TypedArguments& operands, PlotOptions& plot)
 {
     expect_at_most(operands, 1, "plot takes one file");
     if (operands.words.empty()) {
@@ -257,7 +257,7 @@ std::string command_of(const model::Result& result, const PlotOptions& options)
     return computed ? "attn-cli run --recipe " + shell_word(options.file.path) : "";
 }
 
-int execute_plot(PlotOptions& options, const Operands& operands, const Globals&, Log& log)
+int execute_plot(PlotOptions& options, const TypedArguments& operands, const Globals&, Log& log)
 {
     finish_options(operands, options);
     Output output(options.output.path);

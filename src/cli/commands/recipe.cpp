@@ -27,7 +27,7 @@ std::string title_of(const io::BuiltinFile& file)
     return io::parse_recipe(file.contents).title;
 }
 
-int execute_recipe(const Operands& operands, const Globals&, Log&)
+int execute_recipe(const TypedArguments& operands, const Globals&, Log&)
 {
     constexpr std::array<std::string_view, 2> actions{"list", "show"};
     const std::vector<std::string>& words = operands.words;

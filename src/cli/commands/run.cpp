@@ -54,13 +54,13 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
 /// Runs of a recipe: with its sentence, with each line of a stream, or against files.
 class Runner {
 public:
-    Runner(const Operands& operands, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
+    Runner(const TypedArguments& operands, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
         : operands_(operands), options_(options), log_(log), report_(options, globals, log),
           input_(options, std::move(recipe), globals, log)
     {
         input_.load(options.format);
         input_.require_apart_from(options.against.picture ? options.against.picture : options.output.path);
-        const bool lines = options.source == Source::lines;
+        const bool lines = options.source == SentenceSource::lines;
         report_.format().table.introduced = shows_the_usual() && !lines && !each_entry();
         if (options.format == Format::html) {
             report_.format().page.command = command_without_what_if();
@@ -107,7 +107,7 @@ private:
     void select(model::Result& result);
     [[nodiscard]] std::string command_without_what_if() const;
 
-    const Operands& operands_;
+    const TypedArguments& operands_;
     const RunOptions& options_;
     Log& log_;
     RunReport report_;
@@ -191,7 +191,7 @@ int Runner::each_line()
     return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), report_});
 }
 
-int execute_run(RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_run(RunOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_run_options(operands, options);
     refuse_documents(options);
@@ -208,7 +208,7 @@ int execute_run(RunOptions& options, const Operands& operands, const Globals& gl
     if (options.against.given()) {
         return runner.against(globals.threads);
     }
-    return options.source == Source::lines ? runner.each_line() : runner.once();
+    return options.source == SentenceSource::lines ? runner.each_line() : runner.once();
 }
 
 } // namespace

@@ -132,7 +132,7 @@ private:
         const bool json = run_.options.format == Format::json;
         std::vector<Note> notes;
         if (const auto text = run_.report.isa_note().about(result.portable_because)) {
-            notes.push_back({Note::Kind::warning, *text});
+            notes.push_back({Note::Severity::warning, *text});
         }
         if (!json || !result.verify.empty()) {
             std::ranges::move(notes_of(result, json, run_.report.log().quiet(), heading(index)), std::back_inserter(notes));
@@ -254,7 +254,7 @@ private:
         } else if (run_.options.format == Format::json) {
             report::write_json_error(index, exit_code(error.kind()), error.what(), answer.text);
         } else {
-            answer.notes.push_back({Note::Kind::error, heading(index) + error.what()});
+            answer.notes.push_back({Note::Severity::error, heading(index) + error.what()});
         }
     }
 

@@ -64,9 +64,9 @@ void RunReport::write(const std::vector<model::Result>& results, bool entries)
     output_.finish();
 }
 
-void RunReport::hint(const Operands& typed, const model::Result& result) const
+void RunReport::hint(const TypedArguments& typed, const model::Result& result) const
 {
-    const bool by_hand = options_.source == Source::overrides || options_.source == Source::recipe;
+    const bool by_hand = options_.source == SentenceSource::overrides || options_.source == SentenceSource::recipe;
     const std::optional<Index>& width = format_.table.width;
     if (options_.format != Format::table || options_.show.given() || !by_hand || !width || ::isatty(STDERR_FILENO) == 0) {
         return;

@@ -31,7 +31,7 @@ public:
     void say(const std::vector<model::Result>& results, bool entries);
     void write(const std::vector<model::Result>& results, bool entries);
     /// To a person who looks at the table, of what has been typed: what to type next.
-    void hint(const Operands& typed, const model::Result& result) const;
+    void hint(const TypedArguments& typed, const model::Result& result) const;
 
 private:
     const RunOptions& options_;

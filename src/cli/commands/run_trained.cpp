@@ -43,7 +43,7 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
 
 } // namespace
 
-int run_trained(const Operands& operands, const RunOptions& typed, const Globals& globals, Log& log)
+int run_trained(const TypedArguments& operands, const RunOptions& typed, const Globals& globals, Log& log)
 {
     RunOptions options = typed;
     RunReport report(options, globals, log);

@@ -7,6 +7,6 @@
 namespace attn::cli {
 
 /// The sentence of the options, of standard input, or each line; gives the exit code.
-[[nodiscard]] int run_trained(const Operands& operands, const RunOptions& typed, const Globals& globals, Log& log);
+[[nodiscard]] int run_trained(const TypedArguments& operands, const RunOptions& typed, const Globals& globals, Log& log);
 
 } // namespace attn::cli

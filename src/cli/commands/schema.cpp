@@ -19,7 +19,7 @@ constexpr std::array examples{
     Example{"attn-cli schema diagnosis", "of what `attend --against --json` prints"},
 };
 
-int execute_schema(const Operands& operands, const Globals&, Log&)
+int execute_schema(const TypedArguments& operands, const Globals&, Log&)
 {
     expect_at_most(operands, 1, "schema takes one name");
     const std::vector<std::string_view> names = names_of(io::builtin_schemas(), &io::BuiltinFile::name);

@@ -28,7 +28,7 @@ bool is_kept(const TypedOption& typed)
 }
 
 /// "attn-cli attend -q tie.npz:queries … --causal --against FILE"
-std::string command_for(const std::string& path, const Suggestion& suggestion, const Operands& typed)
+std::string command_for(const std::string& path, const Suggestion& suggestion, const TypedArguments& typed)
 {
     std::string command = "attn-cli attend";
     for (const StoredTensor& tensor : suggestion.tensors) {

@@ -10,7 +10,7 @@ namespace attn::cli {
 struct TiedCall {
     const model::AttendInputs& inputs;
     const AttendOptions& options;
-    const Operands& typed;
+    const TypedArguments& typed;
     int threads = 1;
 };
 

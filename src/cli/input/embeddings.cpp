@@ -101,7 +101,7 @@ void load_embeddings(model::Recipe& recipe, const LoadedFiles& files)
     const MappedFile& file = inputs.any_file(path);
     require_digest(file, embeddings.digest, digests);
     if (embeddings.words) {
-        model::WordList& words = *embeddings.words;
+        model::WordListFile& words = *embeddings.words;
         refuse_standard_input(words.file, model::field::words_file, settings.origin);
         words_path = found_file(search, model::field::words_file, words.file, words.digest);
         require_digest(inputs.any_file(words_path), words.digest, digests);

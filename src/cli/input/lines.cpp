@@ -18,30 +18,30 @@ LineReader::LineReader(int descriptor, std::string name, std::size_t most)
 {
 }
 
-LineReader::Input LineReader::fill(Wait wait)
+LineReader::Arrival LineReader::fill(Wait wait)
 {
     if (ended_) {
-        return Input::ended; // a terminal would ask for a second end
+        return Arrival::ended; // a terminal would ask for a second end
     }
     if (wait != Wait::yes) {
         pollfd input{descriptor_, POLLIN, 0};
         wait_for({&input, 1}, static_cast<int>(wait), name_);
         if (input.revents == 0) {
-            return Input::none_yet;
+            return Arrival::none_yet;
         }
     }
     buffer_.resize(piece);
     unread_ = std::string_view(buffer_).substr(0, read_some(descriptor_, buffer_, name_));
     read_ += unread_.size();
     ended_ = unread_.empty();
-    return ended_ ? Input::ended : Input::more;
+    return ended_ ? Arrival::ended : Arrival::more;
 }
 
 std::string_view LineReader::front(const std::function<bool(std::string_view)>& goes_on)
 {
     std::string front;
     Wait wait = Wait::yes; // a first line that is not whole cannot be answered, but who wrote a whole one may wait for that
-    for (bool more = true; more && front.size() < most_ && fill(wait) == Input::more;) {
+    for (bool more = true; more && front.size() < most_ && fill(wait) == Arrival::more;) {
         front += unread_;
         more = goes_on(unread_);
         wait = unread_.find('\n') == std::string_view::npos ? wait : Wait::shortly;
@@ -96,9 +96,9 @@ std::optional<Line> LineReader::next(Wait wait)
             continue;
         }
         switch (fill(wait)) {
-        case Input::more: break;
-        case Input::none_yet: return std::nullopt;
-        case Input::ended: return begun_ ? std::optional(finish(false)) : std::nullopt;
+        case Arrival::more: break;
+        case Arrival::none_yet: return std::nullopt;
+        case Arrival::ended: return begun_ ? std::optional(finish(false)) : std::nullopt;
         }
     }
 }

@@ -41,11 +41,11 @@ public:
     [[nodiscard]] std::size_t consumed() const { return read_ - unread_.size(); }
 
 private:
-    enum class Input { more, none_yet, ended };
+    enum class Arrival { more, none_yet, ended };
 
     void take(std::string_view part);
     [[nodiscard]] Line finish(bool ended);
-    [[nodiscard]] Input fill(Wait wait);
+    [[nodiscard]] Arrival fill(Wait wait);
 
     int descriptor_;
     std::string name_;

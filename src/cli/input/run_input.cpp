@@ -79,11 +79,11 @@ model::Recipe make_recipe(const InputOptions& options)
     model::Overrides overrides = options.overrides;
     split_name(overrides, field::mask_file, field::mask_name);
     split_name(overrides, field::embeddings_file, field::embeddings_name);
-    if (options.source != Source::overrides && options.source != Source::recipe) {
+    if (options.source != SentenceSource::overrides && options.source != SentenceSource::recipe) {
         overrides.set(field::sentence, std::string()); // the text comes later
     }
     recipe = model::apply(std::move(recipe), overrides, model::Origin(overrides, option_name));
-    if (options.labels && options.source == Source::recipe) {
+    if (options.labels && options.source == SentenceSource::recipe) {
         label(recipe, *options.labels);
     }
     return recipe;
@@ -115,7 +115,7 @@ void RunInput::require_apart_from(const std::optional<std::string>& output) cons
 
 std::string standard_sentence(const InputOptions& options, std::string_view otherwise)
 {
-    const bool unasked_terminal = options.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
+    const bool unasked_terminal = options.source == SentenceSource::pipe && ::isatty(STDIN_FILENO) != 0;
     if (!is_usable(STDIN_FILENO) || unasked_terminal) {
         throw Error(ErrorKind::usage, fmt::format("a sentence is missing: give {}, or pipe a text in", otherwise));
     }
@@ -141,7 +141,7 @@ void refuse_documents(const InputOptions& options)
     judge(options.trained.pair, option_name(model::trained_field::pair));
 }
 
-void warn_of_other_meaning(const Operands& operands, std::string_view reads_file, Log& log)
+void warn_of_other_meaning(const TypedArguments& operands, std::string_view reads_file, Log& log)
 {
     const std::string word = operands.words.empty() ? "-" : operands.words.front();
     if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
@@ -170,7 +170,7 @@ void RunInput::read_standard_input(std::string_view otherwise)
 
 void RunInput::warn_of_assumptions()
 {
-    const bool lines = options_.source == Source::lines; // which read the numbers of a mask one by one
+    const bool lines = options_.source == SentenceSource::lines; // which read the numbers of a mask one by one
     log_.warn_of(assumption_);
     log_.warn_of(lines ? std::nullopt : doubt_about_mask(recipe_, settings_));
     log_.warn_of(warning_of_rows(recipe_, settings_.origin, lines));

@@ -84,7 +84,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_against_tensors(options, attend.against);
 }
 
-void finish_attend_options(const Operands& operands, AttendOptions& attend)
+void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
 {
     using namespace model::operand;
     if (!attend.against.given()) {

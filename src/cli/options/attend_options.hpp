@@ -54,6 +54,6 @@ struct AttendOptions {
 void declare_attend(Options& options, AttendOptions& attend);
 
 /// What follows from the options as typed. Throws Error(usage) for what is missing or contradictory. Touches no file.
-void finish_attend_options(const Operands& operands, AttendOptions& attend);
+void finish_attend_options(const TypedArguments& operands, AttendOptions& attend);
 
 } // namespace attn::cli

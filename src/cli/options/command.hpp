@@ -28,7 +28,7 @@ struct TypedOption {
 };
 
 /// What is typed that is no option, in order; and the options once more, for who repeats them.
-struct Operands {
+struct TypedArguments {
     std::vector<std::string> words;
     std::size_t after_dashes = 0; ///< of them, the last ones: what came after "--"
     std::vector<TypedOption> options = {};
@@ -43,7 +43,7 @@ struct Globals {
 };
 
 /// Reads what the options could not know alone, and does the work; gives the exit code.
-using Execute = std::function<int(const Operands&, const Globals&, Log&)>;
+using Execute = std::function<int(const TypedArguments&, const Globals&, Log&)>;
 
 struct Command {
     std::string_view name;
@@ -57,20 +57,22 @@ struct Command {
 };
 
 /// Command::declare of a command without options of its own.
-template <int (*execute)(const Operands&, const Globals&, Log&)>
+template <int (*execute)(const TypedArguments&, const Globals&, Log&)>
 Execute without_options(Options&)
 {
     return execute;
 }
 
 /// Command::declare of one whose options `declare` binds to the members of a Typed, which `execute` then gets.
-template <typename Typed, void (*declare)(Options&, Typed&), int (*execute)(Typed&, const Operands&, const Globals&, Log&)>
+template <typename Typed, void (*declare)(Options&, Typed&),
+          int (*execute)(Typed&, const TypedArguments&, const Globals&, Log&)>
 Execute with_options(Options& options)
 {
     const auto typed = std::make_shared<Typed>();
     declare(options, *typed);
-    return
-        [typed](const Operands& operands, const Globals& globals, Log& log) { return execute(*typed, operands, globals, log); };
+    return [typed](const TypedArguments& operands, const Globals& globals, Log& log) {
+        return execute(*typed, operands, globals, log);
+    };
 }
 
 extern const Command run_command;
@@ -97,6 +99,6 @@ extern const Command completions_command;
 [[nodiscard]] bool begins_with_typographic_dash(std::string_view word);
 
 /// Throws Error(usage) for operand number `most` and those after it, with the hint or one that fits better.
-void expect_at_most(const Operands& given, std::size_t most, std::string_view hint);
+void expect_at_most(const TypedArguments& given, std::size_t most, std::string_view hint);
 
 } // namespace attn::cli

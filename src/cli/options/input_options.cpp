@@ -129,7 +129,7 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
 }
 
 /// What looks like the second item of a list: "--show tokens weights", "--ids 2 6 8".
-void refuse_items_without_commas(const Operands& operands, const InputOptions& input)
+void refuse_items_without_commas(const TypedArguments& operands, const InputOptions& input)
 {
     const auto is_number = [](std::string_view word) {
         return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
@@ -148,7 +148,7 @@ void refuse_items_without_commas(const Operands& operands, const InputOptions& i
 void read_labels(InputOptions& input)
 {
     const auto ids = input.overrides.find<std::vector<Index>>(field::ids);
-    if (!input.labels || input.source == Source::recipe) { // the recipe decides whether it has ids
+    if (!input.labels || input.source == SentenceSource::recipe) { // the recipe decides whether it has ids
         return;
     }
     const std::string name = option_name(field::labels_of_ids);
@@ -230,7 +230,7 @@ void declare_input(Options& options, InputOptions& input)
     }
 }
 
-void read_source(const Operands& operands, InputOptions& input)
+void read_source(const TypedArguments& operands, InputOptions& input)
 {
     refuse_items_without_commas(operands, input);
     const bool quoted = !operands.words.empty() && operands.words.front().find(' ') != std::string::npos;
@@ -249,12 +249,12 @@ void read_source(const Operands& operands, InputOptions& input)
             throw Error(ErrorKind::usage, fmt::format("{} requires {}", ids_name, option_name(field::vocab_size)));
         }
     } else if (input.lines) {
-        input.source = Source::lines;
+        input.source = SentenceSource::lines;
     } else if (sentence && operands.words.front() != "-") {
         require_size("SENTENCE", operands.words.front().size(), input.max_input_bytes);
         overrides.set(field::sentence, operands.words.front());
     } else {
-        input.source = sentence ? Source::standard_input : input.recipe ? Source::recipe : Source::pipe;
+        input.source = sentence ? SentenceSource::standard_input : input.recipe ? SentenceSource::recipe : SentenceSource::pipe;
     }
     exclude(input.reads_sentence() || input.lines == "-", input.recipe == "-", "a recipe and a text from standard input");
     read_labels(input);

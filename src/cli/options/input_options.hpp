@@ -12,7 +12,7 @@
 namespace attn::cli {
 
 /// Where the input comes from.
-enum class Source {
+enum class SentenceSource {
     overrides,      ///< SENTENCE or --ids, already in the overrides
     recipe,         ///< --recipe without a sentence: its own
     standard_input, ///< "-"
@@ -36,7 +36,7 @@ inline constexpr OptionInfo recipe{"--recipe", "NAME|FILE",        "take everyth
 } // namespace option
 
 struct InputOptions {
-    Source source = Source::overrides;
+    SentenceSource source = SentenceSource::overrides;
     std::optional<std::string> lines; ///< path of --lines, "-" for standard input
     Index first_index = 0;            ///< of its first line
     std::optional<std::string> recipe;
@@ -48,7 +48,10 @@ struct InputOptions {
     std::size_t max_input_bytes = std::size_t{64} << 20U;
 
     /// Whether standard input is the sentence.
-    [[nodiscard]] bool reads_sentence() const { return source == Source::standard_input || source == Source::pipe; }
+    [[nodiscard]] bool reads_sentence() const
+    {
+        return source == SentenceSource::standard_input || source == SentenceSource::pipe;
+    }
 };
 
 /// The fields of a recipe as options, with --recipe and --max-input-bytes.
@@ -64,6 +67,6 @@ void require_size(std::string_view name, std::size_t bytes, std::size_t most);
 
 /// Says where the input comes from: SENTENCE, --lines, --ids, --recipe, standard input. Throws Error(usage) for what is
 /// contradictory. Touches no file.
-void read_source(const Operands& operands, InputOptions& input);
+void read_source(const TypedArguments& operands, InputOptions& input);
 
 } // namespace attn::cli

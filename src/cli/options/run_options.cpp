@@ -67,7 +67,7 @@ void require_weights_for_html(const RunOptions& options)
 }
 
 /// "--show tokens weights": one name alone may be a sentence.
-void refuse_items_without_commas(const Operands& operands, const RunOptions& run)
+void refuse_items_without_commas(const TypedArguments& operands, const RunOptions& run)
 {
     const auto stray = std::ranges::find_if(operands.words, is_shown_name);
     if (!run.show.given() || operands.words.size() < 2 || stray == operands.words.end()) {
@@ -90,14 +90,14 @@ void require_one_array(const ShowOption& show)
 }
 
 /// Takes what comes behind --against.
-Operands without_files(const Operands& given, RunOptions& run)
+TypedArguments without_files(const TypedArguments& given, RunOptions& run)
 {
     const auto typed = std::ranges::find(given.options, option::against.name, &TypedOption::name);
     const auto begin = given.words.begin() + static_cast<std::ptrdiff_t>(typed->operands_before);
     const bool sentence_is_read = begin != given.words.begin() && given.words.front() == "-";
     const std::array read{run.recipe.value_or(""), std::string(sentence_is_read ? "-" : "")};
     finish_against(run.against, {begin, given.words.end()}, run.output, read);
-    Operands rest = given;
+    TypedArguments rest = given;
     rest.words.assign(given.words.begin(), begin);
     rest.after_dashes = 0;
     return rest;
@@ -158,9 +158,9 @@ void declare_run(Options& options, RunOptions& run)
     declare_pictures(options, run.picture_options);
 }
 
-void finish_run_options(const Operands& given, RunOptions& run)
+void finish_run_options(const TypedArguments& given, RunOptions& run)
 {
-    const Operands operands = run.against.given() ? without_files(given, run) : given;
+    const TypedArguments operands = run.against.given() ? without_files(given, run) : given;
     if (run.against.given() && run.show.given()) {
         require_one_array(run.show);
     }
@@ -180,7 +180,7 @@ void finish_run_options(const Operands& given, RunOptions& run)
     require_weights_for_html(run);
     refuse_items_without_commas(operands, run);
     read_source(operands, run);
-    if (run.against.files.size() > 1 && run.source == Source::pipe) {
+    if (run.against.files.size() > 1 && run.source == SentenceSource::pipe) {
         throw Error(ErrorKind::usage, "--against takes every word behind it as a FILE; SENTENCE goes before it, or - for "
                                       "standard input");
     }

@@ -33,6 +33,6 @@ struct RunOptions : InputOptions {
 void declare_run(Options& options, RunOptions& run);
 
 /// What follows from the options as typed. Throws Error(usage) for what is contradictory. Touches no file.
-void finish_run_options(const Operands& given, RunOptions& run);
+void finish_run_options(const TypedArguments& given, RunOptions& run);
 
 } // namespace attn::cli

@@ -16,7 +16,7 @@ namespace {
 namespace trained_field = model::trained_field;
 
 /// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
-void refuse_other_options(const Operands& given, const std::string& model)
+void refuse_other_options(const TypedArguments& given, const std::string& model)
 {
     constexpr std::array of_text{option::lines.name, option::first_index.name, option::max_input_bytes("").name};
     for (const TypedOption& option : given.options) {
@@ -83,7 +83,7 @@ std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index
     return of_head ? of_head : of_layer;
 }
 
-bool finish_trained(const Operands& given, InputOptions& input)
+bool finish_trained(const TypedArguments& given, InputOptions& input)
 {
     const std::string model = option_name(trained_field::name);
     if (std::ranges::find(given.options, model, &TypedOption::name) == given.options.end()) {

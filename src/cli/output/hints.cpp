@@ -33,7 +33,7 @@ std::string place_of(const std::vector<std::string>& words, Index position)
 }
 
 /// The input, and what leads from it to the weights, but for one option.
-std::string computation(const Operands& typed, std::string_view without = {})
+std::string computation(const TypedArguments& typed, std::string_view without = {})
 {
     std::string text = typed.words.empty() ? "" : ' ' + shell_word(typed.words.front());
     for (const TypedOption& option : typed.options) {
@@ -129,7 +129,7 @@ std::string as_typed(const TypedOption& option)
     return " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
 }
 
-std::string repeated_command(const Operands& typed, std::initializer_list<std::string> without)
+std::string repeated_command(const TypedArguments& typed, std::initializer_list<std::string> without)
 {
     constexpr Index most = 4000;
     const auto is_typed = [&](std::string_view name) {
@@ -150,7 +150,7 @@ std::string repeated_command(const Operands& typed, std::initializer_list<std::s
     return printable({command}, most).empty() ? "" : command;
 }
 
-std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most)
+std::vector<std::string> next_commands(const TypedArguments& typed, const model::Result& result, Index most)
 {
     if (typed.after_dashes > 0) {
         return {};

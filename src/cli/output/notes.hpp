@@ -14,7 +14,7 @@
 namespace attn::cli {
 
 struct Note {
-    enum class Kind { warning, remark, error } kind;
+    enum class Severity { warning, remark, error } severity;
     std::string text;
 };
 

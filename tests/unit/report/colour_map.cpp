@@ -7,10 +7,10 @@
 namespace {
 
 using attn::report::colour_of;
+using attn::report::ColourScale;
 using attn::report::contrast;
 using attn::report::luminance;
 using attn::report::Rgb;
-using attn::report::Scale;
 using attn::report::Shade;
 using attn::report::shade_of;
 using attn::report::step_of;
@@ -109,7 +109,7 @@ TEST(ColourMap, TextReadsOnEveryColour)
     EXPECT_TRUE(takes_dark_text(colour_of(1)));
 }
 
-TEST(Scale, IsByRowWhereThereAreManyKeysAndNobodySaysOtherwise)
+TEST(ColourScale, IsByRowWhereThereAreManyKeysAndNobodySaysOtherwise)
 {
     EXPECT_EQ(shade_of({}, 24), Shade::absolute);
     EXPECT_EQ(shade_of({}, 25), Shade::row);
@@ -117,19 +117,19 @@ TEST(Scale, IsByRowWhereThereAreManyKeysAndNobodySaysOtherwise)
     EXPECT_EQ(shade_of({.most = 0.5}, 25), Shade::absolute);
 }
 
-TEST(Scale, GoesFromEndToEnd)
+TEST(ColourScale, GoesFromEndToEnd)
 {
-    const Scale scale{.low = -1, .high = 3};
+    const ColourScale scale{.low = -1, .high = 3};
     EXPECT_EQ(scale.share(-1), 0);
     EXPECT_EQ(scale.share(1), 0.5);
     EXPECT_EQ(scale.share(3), 1);
     constexpr double most = std::numeric_limits<double>::max();
-    EXPECT_EQ((Scale{.low = -most, .high = most}.share(0)), 0.5);
+    EXPECT_EQ((ColourScale{.low = -most, .high = most}.share(0)), 0.5);
 }
 
-TEST(Scale, OfLogarithmsHasFourDecades)
+TEST(ColourScale, OfLogarithmsHasFourDecades)
 {
-    const Scale scale{.low = 0, .high = 0.5, .shade = Shade::log};
+    const ColourScale scale{.low = 0, .high = 0.5, .shade = Shade::log};
     EXPECT_EQ(scale.share(0.5), 1);
     EXPECT_DOUBLE_EQ(scale.share(0.005), 0.5);
     EXPECT_NEAR(scale.share(0.00005), 0, 1e-12);

@@ -5,8 +5,8 @@
 namespace {
 
 using attn::model::HeadSummary;
-using attn::report::HeadMean;
 using attn::report::role_of;
+using attn::report::ShownMean;
 
 /// Of positions alone.
 HeadSummary summary(double itself, double first, double previous)
@@ -16,7 +16,7 @@ HeadSummary summary(double itself, double first, double previous)
 
 std::string role_name(const HeadSummary& head, const HeadSummary& equal = summary(0, 0, 0))
 {
-    const HeadMean* role = role_of(head, equal);
+    const ShownMean* role = role_of(head, equal);
     return role == nullptr ? "" : std::string(role->name);
 }
 

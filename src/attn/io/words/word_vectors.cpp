@@ -260,7 +260,7 @@ VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(st
         places_.push_back({hash_of(entry_of(text_, *line).word), line->offset, line->number});
     }
     require_count(text_, words);
-    std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.hash < b.hash; });
+    std::sort(places_.begin(), places_.end(), [](const LinePlace& a, const LinePlace& b) { return a.hash < b.hash; });
 }
 
 model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool allow_nonfinite) const
@@ -268,7 +268,7 @@ model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool all
     std::map<std::size_t, Index> lines; // by their offsets
     const auto look_up = [&](const std::string& word) {
         const std::size_t hash = hash_of(word);
-        for (auto place = std::ranges::lower_bound(places_, hash, {}, &Place::hash);
+        for (auto place = std::ranges::lower_bound(places_, hash, {}, &LinePlace::hash);
              place != places_.end() && place->hash == hash; ++place) {
             lines.emplace(place->offset, place->line);
         }
@@ -309,19 +309,19 @@ WordList::WordList(Bytes bytes, const std::string& name, Index rows)
         return;
     }
     for (const std::string_view word : lines.words) {
-        places_.push_back({word, std::ssize(places_)});
+        rows_.push_back({word, std::ssize(rows_)});
     }
-    std::ranges::sort(places_, {}, [](const Place& place) { return std::pair(place.word, place.row); });
-    const auto repeated = std::ranges::adjacent_find(places_, {}, &Place::word);
-    if (repeated != places_.end()) {
+    std::ranges::sort(rows_, {}, [](const WordRow& row) { return std::pair(row.word, row.row); });
+    const auto repeated = std::ranges::adjacent_find(rows_, {}, &WordRow::word);
+    if (repeated != rows_.end()) {
         refuse_repeated(name, repeated->word, repeated->row + 1, std::next(repeated)->row + 1);
     }
 }
 
 std::optional<Index> WordList::row_of(std::string_view word) const
 {
-    const auto found = std::ranges::lower_bound(places_, word, {}, &Place::word);
-    return found != places_.end() && found->word == word ? std::optional(found->row) : std::nullopt;
+    const auto found = std::ranges::lower_bound(rows_, word, {}, &WordRow::word);
+    return found != rows_.end() && found->word == word ? std::optional(found->row) : std::nullopt;
 }
 
 } // namespace attn::io

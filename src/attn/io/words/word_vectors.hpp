@@ -64,14 +64,14 @@ public:
     [[nodiscard]] model::FoundVectors find(const model::WantedWords& wanted, bool allow_nonfinite) const;
 
 private:
-    struct Place {
+    struct LinePlace {
         std::uint64_t hash;
         std::uint64_t offset; ///< of the line,
         Index line;           ///< and its number
     };
 
     VectorText text_;
-    std::vector<Place>
+    std::vector<LinePlace>
         places_; ///< sorted by hash; lines with more fields than a word and its numbers also by their first field
 };
 
@@ -94,11 +94,11 @@ public:
     [[nodiscard]] std::optional<Index> row_of(std::string_view word) const;
 
 private:
-    struct Place {
+    struct WordRow {
         std::string_view word;
         Index row;
     };
-    std::vector<Place> places_; ///< sorted by word
+    std::vector<WordRow> rows_; ///< sorted by word
     Index size_ = 0;
 };
 

@@ -20,11 +20,11 @@ struct FileDigest {
 };
 
 /// A file of words, one a line.
-struct WordList {
+struct WordListFile {
     std::string file = {};
     FileDigest digest = {};
 
-    bool operator==(const WordList&) const = default;
+    bool operator==(const WordListFile&) const = default;
 };
 
 /// Word vectors as text, or the rows of a tensor. The library opens no file: who runs the recipe loads it
@@ -32,7 +32,7 @@ struct WordList {
 struct FileEmbeddings {
     std::string file = {};                   ///< relative to the recipe, or to where the program runs
     std::string name = {};                   ///< of a tensor; empty: the only one of the file, or no tensor
-    std::optional<WordList> words = {};      ///< of a tensor's rows; absent: rows are ids
+    std::optional<WordListFile> words = {};  ///< of a tensor's rows; absent: rows are ids
     std::optional<std::string> unknown = {}; ///< the word whose vector those have that the file lacks
     bool allow_nonfinite = false;            ///< infinities and NaN
     FileDigest digest = {};

@@ -227,14 +227,16 @@ inline constexpr Recipes words_file{{.key = "embeddings.words.file",
                                      .usual = "rows are ids",
                                      .symbol = "FILE",
                                      .required = true},
-                                    at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::file>};
-inline constexpr Recipes words_bytes{{.key = "embeddings.words.bytes", .allowed = file_bytes, .meaning = "length of the file"},
-                                     at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::bytes>};
-inline constexpr Recipes words_sha256{{.key = "embeddings.words.sha256", .allowed = digest_text, .meaning = of_file},
-                                      at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::sha256>};
+                                    at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::file>};
+inline constexpr Recipes words_bytes{
+    {.key = "embeddings.words.bytes", .allowed = file_bytes, .meaning = "length of the file"},
+    at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::digest, &FileDigest::bytes>};
+inline constexpr Recipes words_sha256{
+    {.key = "embeddings.words.sha256", .allowed = digest_text, .meaning = of_file},
+    at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::digest, &FileDigest::sha256>};
 inline constexpr Recipes words_sample{
     {.key = "embeddings.words.sha256_sample", .allowed = digest_text, .meaning = "as that of the embeddings"},
-    at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::sha256_sample>};
+    at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::digest, &FileDigest::sha256_sample>};
 inline constexpr Recipes unknown{{.key = "embeddings.unknown",
                                   .allowed = allow::text,
                                   .meaning = "words missing from the file get the vector of TOKEN",

@@ -43,7 +43,7 @@ std::string declarations()
         json.member("dark", dark);
         json.member("least_role", least_role);
         json.begin_array("means");
-        for (const HeadMean& mean : head_means) {
+        for (const ShownMean& mean : head_means) {
             json.begin_object();
             json.member("name", mean.name);
             json.member("header", mean.header);

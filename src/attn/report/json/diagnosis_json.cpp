@@ -1,7 +1,7 @@
 #include "attn/report/json/diagnosis_json.hpp"
 
 #include "attn/model/recipe/documents.hpp"
-#include "attn/report/comparison_json.hpp"
+#include "attn/report/json/comparison_json.hpp"
 
 namespace attn::report {
 namespace {

@@ -99,7 +99,7 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
 }
 
 /// From 0 to the largest of weights, otherwise from the least to the largest.
-Scale range_of(std::span<const double> values, bool from_zero)
+ColourScale range_of(std::span<const double> values, bool from_zero)
 {
     double least = std::numeric_limits<double>::infinity();
     double largest = -least;
@@ -235,20 +235,20 @@ std::string row_scale_text(const Picture& picture)
     if (picture.row_scales.empty()) {
         return "";
     }
-    const auto [low, high] = std::ranges::minmax(picture.row_scales, {}, &Scale::high);
+    const auto [low, high] = std::ranges::minmax(picture.row_scales, {}, &ColourScale::high);
     return fmt::format("; colours: each row to its own largest, {} to {}", picture.rounded(low.high, 2),
                        picture.rounded(high.high, 2));
 }
 
 std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture)
 {
-    const Scale& scale = picture.scale;
+    const ColourScale& scale = picture.scale;
     std::vector<std::pair<double, std::string>> texts;
     if (scale.shade == Shade::row) {
         return {{0, picture.weights ? "0" : "row’s least"}, {1, "row’s largest"}};
     }
     if (scale.shade == Shade::log) {
-        for (int decade = Scale::decades; decade >= 0; --decade) {
+        for (int decade = ColourScale::decades; decade >= 0; --decade) {
             const double value = scale.high * std::pow(10.0, -decade);
             texts.emplace_back(scale.share(value), math::shortest(static_cast<float>(value)));
         }

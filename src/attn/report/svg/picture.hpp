@@ -30,8 +30,8 @@ struct Picture {
     std::vector<std::string> row_words, column_words; ///< drawable
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
     bool right_to_left = false;                       ///< the first column stands at the right
-    Scale scale;                                      ///< its ends are those of the colour bar
-    std::vector<Scale> row_scales;                    ///< with Shade::row, one a row of each head
+    ColourScale scale;                                ///< its ends are those of the colour bar
+    std::vector<ColourScale> row_scales;              ///< with Shade::row, one a row of each head
     std::string blank;                                ///< what the blank places are; empty: there are none
     std::string note;                                 ///< what rows and columns are; empty: words
     std::string title;                                ///< "weights of layer 5"; empty: the array and its shape
@@ -53,7 +53,7 @@ struct Picture {
     /// Where the value at a place lies on its scale: 0 … 1.
     [[nodiscard]] double share(std::size_t place) const
     {
-        const Scale& its =
+        const ColourScale& its =
             row_scales.empty() ? scale : row_scales[place / static_cast<std::size_t>(std::max<Index>(columns, 1))];
         return its.share(values[place]);
     }

@@ -113,7 +113,7 @@ void name_roles(Picture& picture, const model::Summary& summary)
 {
     if (picture.weights && !picture.doubtful) {
         for (const model::HeadSummary& head : summary.heads) {
-            const HeadMean* role = role_of(head, summary.equal);
+            const ShownMean* role = role_of(head, summary.equal);
             picture.head_roles.push_back(role == nullptr ? "" : mean_text(*role, head));
         }
     }

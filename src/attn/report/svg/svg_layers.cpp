@@ -35,20 +35,20 @@ constexpr int levels = 32; // of colours: what can be told apart in a cell of a 
 /// A head, and what stands below its map: the mean that says what it does, otherwise the first one, its entropy.
 struct NamedHead {
     const HeadSummary* head = nullptr; ///< null: of numbers that are no weights
-    const HeadMean* mean = &head_means.front();
+    const ShownMean* mean = &head_means.front();
     [[nodiscard]] std::string text() const { return mean_text(*mean, *head); }
 };
 
 NamedHead named_head(const model::Summary& summary, Index head)
 {
     NamedHead named{.head = &summary.heads[static_cast<std::size_t>(head)]};
-    if (const HeadMean* role = role_of(*named.head, summary.equal)) {
+    if (const ShownMean* role = role_of(*named.head, summary.equal)) {
         named.mean = role;
     }
     return named;
 }
 
-double frame_of(const HeadMean& mean)
+double frame_of(const ShownMean& mean)
 {
     return mean.is_share ? 3 : 1;
 }
@@ -57,7 +57,7 @@ double frame_of(const HeadMean& mean)
 std::string all_means(const HeadSummary& head)
 {
     std::string text;
-    for (const HeadMean& mean : head_means) {
+    for (const ShownMean& mean : head_means) {
         if (mean.value(head)) {
             text += (text.empty() ? "" : ", ") + mean_text(mean, head);
         }
@@ -145,7 +145,7 @@ public:
         const double bar_height = 120;
         const ColourKey key{first_, palette_, bar_height};
         const double roles_y = top + bar_height + body_gap;
-        const std::set<const HeadMean*> means = means_there();
+        const std::set<const ShownMean*> means = means_there();
         const double key_bottom = roles_y + role_line * static_cast<double>(means.size());
         const double width =
             std::max(key_x + std::max(key.width(), means_width(means)) + margin, least_width(heading, options_));
@@ -188,9 +188,9 @@ private:
     }
 
     /// In the order in which they are declared.
-    [[nodiscard]] std::set<const HeadMean*> means_there() const
+    [[nodiscard]] std::set<const ShownMean*> means_there() const
     {
-        std::set<const HeadMean*> means;
+        std::set<const ShownMean*> means;
         for (const NamedHead& head : heads()) {
             means.insert(head.mean);
         }
@@ -237,7 +237,7 @@ private:
     {
         const Layer& layer = layers_[row];
         const NamedHead named = summaries_.empty() ? NamedHead() : named_head(summaries_[row], place.head);
-        const HeadMean& mean = *named.mean;
+        const ShownMean& mean = *named.mean;
         const auto rectangle = [&](double around, const std::string& style) {
             out += "<rect" + attribute("x", place.x - around) + attribute("y", place.y - around);
             out += attribute("width", width_ + 2 * around) + attribute("height", height_ + 2 * around) + style + "/>\n";
@@ -257,20 +257,21 @@ private:
         }
     }
 
-    [[nodiscard]] static double means_width(const std::set<const HeadMean*>& means)
+    [[nodiscard]] static double means_width(const std::set<const ShownMean*>& means)
     {
-        return widest(means, [](const HeadMean* mean) { return swatch + role_gap + text_width(key_text(*mean)) * label_font; });
+        return widest(means,
+                      [](const ShownMean* mean) { return swatch + role_gap + text_width(key_text(*mean)) * label_font; });
     }
 
-    [[nodiscard]] static std::string key_text(const HeadMean& mean)
+    [[nodiscard]] static std::string key_text(const ShownMean& mean)
     {
         return mean.is_share ? std::string(mean.header) : "none above " + math::fixed(least_role, 1);
     }
 
-    static void append_means(std::string& out, const std::set<const HeadMean*>& means, double x, double y)
+    static void append_means(std::string& out, const std::set<const ShownMean*>& means, double x, double y)
     {
         double middle = y + role_line / 2;
-        for (const HeadMean* mean : means) {
+        for (const ShownMean* mean : means) {
             const double line = frame_of(*mean);
             out += "<rect" + attribute("x", x + line / 2) + attribute("y", middle - (swatch - line) / 2);
             out += attribute("width", swatch - line) + attribute("height", swatch - line) + attribute("fill", "none");

@@ -179,7 +179,7 @@ private:
     /// Returns the mark of the row's largest value where that is among the columns left out.
     [[nodiscard]] std::string_view write_cells(std::string& out, Index i) const
     {
-        Scale scale = style_.scale;
+        ColourScale scale = style_.scale;
         const bool by_column = !style_.column_scales.empty();
         const double largest =
             shaded() && !by_column ? widest(row(i), [](Scalar value) { return static_cast<double>(value); }) : 0;
@@ -437,9 +437,9 @@ private:
                                               static_cast<std::size_t>(columns_));
     }
 
-    [[nodiscard]] Scale scale_of(std::span<const Scalar> row) const
+    [[nodiscard]] ColourScale scale_of(std::span<const Scalar> row) const
     {
-        Scale scale = style_.scale;
+        ColourScale scale = style_.scale;
         const Scalar largest = row.empty() ? Scalar(0) : *std::ranges::max_element(row);
         scale.high = scale.shade == Shade::row && largest > 0 ? static_cast<double>(largest) : scale.high;
         return scale;
@@ -449,11 +449,11 @@ private:
     {
         const std::span<const Scalar> upper = row_of(map, row);
         const std::span<const Scalar> lower = row_of(map, row + 1);
-        const auto share = [](const Scale& scale, std::span<const Scalar> of, Index column) {
+        const auto share = [](const ColourScale& scale, std::span<const Scalar> of, Index column) {
             return of.empty() ? 0 : scale.share(static_cast<double>(of[static_cast<std::size_t>(column)]));
         };
-        const Scale above = scale_of(upper);
-        const Scale below = scale_of(lower);
+        const ColourScale above = scale_of(upper);
+        const ColourScale below = scale_of(lower);
         std::string colours; // an escape sequence only where they change
         const auto append = [&](const HalfCell& cell) {
             if (cell.colours != colours) {

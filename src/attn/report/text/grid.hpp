@@ -22,10 +22,10 @@ struct GridStyle {
     bool masked = false;                    ///< -inf stands for a masked place
     int digits = 4;                         ///< after the point
     NotationRule notation = NotationRule::fixed;
-    std::optional<Index> width;            ///< columns of the terminal
-    Shading shading = Shading::none;       ///< of values on `scale`; the largest of each row is marked
-    Scale scale = {};                      ///< from 0; with Shade::row to the largest of each row
-    std::vector<Scale> column_scales = {}; ///< one a column, in place of `scale`; then nothing is marked
+    std::optional<Index> width;                  ///< columns of the terminal
+    Shading shading = Shading::none;             ///< of values on `scale`; the largest of each row is marked
+    ColourScale scale = {};                      ///< from 0; with Shade::row to the largest of each row
+    std::vector<ColourScale> column_scales = {}; ///< one a column, in place of `scale`; then nothing is marked
 };
 
 /// `values` (rows, columns), row-major, one line a row under a line of column names; sums are fixed. Columns that do not fit

@@ -87,7 +87,8 @@ std::string legend_of(const Legend& legend, std::optional<Index> width)
     const auto& [shading, scale, marked] = legend;
     const auto number = [](double value) { return math::shortest(static_cast<float>(value)); };
     const bool by_row = scale.shade == Shade::row;
-    const std::string start = scale.shade == Shade::log ? number(scale.high / std::pow(10.0, Scale::decades)) + " " : "0 ";
+    const std::string start =
+        scale.shade == Shade::log ? number(scale.high / std::pow(10.0, ColourScale::decades)) + " " : "0 ";
     const std::string stop = by_row ? "" : " " + (scale.high == 1 ? "1" : number(scale.high)); // of rows the words say it
     constexpr Index most = 24;                                                                 // samples
     constexpr Index fewest = 3;

@@ -47,7 +47,7 @@ struct HalfCell {
 
 struct Legend {
     Shading shading = Shading::none; ///< none: there is no legend
-    Scale scale = {};
+    ColourScale scale = {};
     bool marked = true; ///< the largest of each row has the mark
 };
 /// The colours or blocks from end to end of the scale, by rows up to the largest of each, and what the mark means. Cut where

@@ -33,7 +33,7 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
     style.shading = is_coloured(options.shading) ? options.shading : Shading::none;
     std::vector<double> means;
     for (const HeadSummary& head : heads) {
-        for (const HeadMean& column : head_means) {
+        for (const ShownMean& column : head_means) {
             if (const std::optional<double> mean = column.value(head)) {
                 means.push_back(*mean);
                 if (&head == &heads.front()) {
@@ -131,7 +131,7 @@ void write_summary(JsonWriter& json, const Result& result, const Layer& layer)
     json.begin_object();
     json.member(model::key::largest_entropy, summary.largest_entropy);
     json.objects(model::key::heads, summary.heads, [&](const HeadSummary& head) {
-        for (const HeadMean& column : head_means) {
+        for (const ShownMean& column : head_means) {
             json.member(column.name, column.value(head));
         }
         json.objects(model::key::pairs, head.pairs,

@@ -48,7 +48,7 @@ void require_pieces(const PieceList& vocabulary, const std::vector<AddedToken>& 
                         fmt::format("up to {}", longest_piece));
         }
     };
-    for (const PieceList::Entry& entry : vocabulary.entries) {
+    for (const PieceList::PieceEntry& entry : vocabulary.entries) {
         require("model.vocab", entry.size);
     }
     for (const AddedToken& token : added) {
@@ -267,7 +267,7 @@ struct PieceTokenizer::Parts {
 
 void PieceTokenizer::Parts::append_words(std::vector<Piece>& pieces, AlignedText text) const
 {
-    const Words words = splitter.words(std::move(text));
+    const SplitWords words = splitter.words(std::move(text));
     for (const Span span : words.spans) {
         const std::string_view word = part(words.text.text(), span);
         const auto tokens =

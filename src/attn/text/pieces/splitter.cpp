@@ -33,9 +33,9 @@ std::vector<Segment> segments_of(std::string_view text, const std::vector<Span>&
 
 /// Writes every word anew; rewrite(text, word, out) appends what becomes of it.
 template <typename Rewrite>
-Words rewritten(const Words& words, Rewrite rewrite)
+SplitWords rewritten(const SplitWords& words, Rewrite rewrite)
 {
-    Words out{words.text.fresh(), {}};
+    SplitWords out{words.text.fresh(), {}};
     for (const Span word : words.spans) {
         const std::uint32_t begin = out.text.all().end;
         rewrite(words.text, word, out.text);
@@ -129,13 +129,13 @@ Splitter::Splitter(const std::vector<SplitterStep>& steps)
     }
 }
 
-Words Splitter::words(AlignedText text) const
+SplitWords Splitter::words(AlignedText text) const
 {
     struct Run {
-        const Words& words;
-        Words operator()(const Cutter& cutter) const
+        const SplitWords& words;
+        SplitWords operator()(const Cutter& cutter) const
         {
-            Words out{words.text, {}};
+            SplitWords out{words.text, {}};
             for (const Span word : words.spans) {
                 const std::string_view letters = part(words.text.text(), word);
                 for (const Span span : split_at(letters, cutter.matcher.matches(letters, words.text.budget()), cutter.split)) {
@@ -144,16 +144,16 @@ Words Splitter::words(AlignedText text) const
             }
             return out;
         }
-        Words operator()(PrefixSpace) const { return rewritten(words, put_space); }
-        Words operator()(ByteAlphabet) const { return rewritten(words, put_bytes); }
-        Words operator()(const Metaspace& meta) const
+        SplitWords operator()(PrefixSpace) const { return rewritten(words, put_space); }
+        SplitWords operator()(ByteAlphabet) const { return rewritten(words, put_bytes); }
+        SplitWords operator()(const Metaspace& meta) const
         {
             return rewritten(
                 words, [&](const AlignedText& from, Span word, AlignedText& out) { put_metaspaces(from, word, meta, out); });
         }
     };
     const Span all = text.all();
-    Words words{std::move(text), {}};
+    SplitWords words{std::move(text), {}};
     if (all.size() > 0) {
         words.spans.push_back(all);
     }

@@ -11,7 +11,7 @@
 namespace attn::text {
 
 /// Words, none of them empty, as parts of one text.
-struct Words {
+struct SplitWords {
     AlignedText text;
     std::vector<Span> spans;
 };
@@ -24,7 +24,7 @@ public:
     /// Throws Error(data) for an expression that cannot be run.
     explicit Splitter(const std::vector<SplitterStep>& steps);
 
-    [[nodiscard]] Words words(AlignedText text) const;
+    [[nodiscard]] SplitWords words(AlignedText text) const;
     /// Whether words are in the byte alphabet; whether spaces in them are written as another character, and which.
     [[nodiscard]] bool byte_level() const;
     [[nodiscard]] std::string_view space() const;

@@ -20,13 +20,13 @@ namespace attn::text {
 
 /// Pieces with their ids, side by side, because there are hundreds of thousands. Less than 4 GiB in all.
 struct PieceList {
-    struct Entry {
+    struct PieceEntry {
         std::uint32_t begin;
         std::uint32_t size;
         std::int32_t id;
     };
     std::string letters;
-    std::vector<Entry> entries;
+    std::vector<PieceEntry> entries;
 
     void add(std::string_view piece, std::int32_t id);
     [[nodiscard]] std::string_view text(std::size_t entry) const
@@ -37,13 +37,13 @@ struct PieceList {
 
 /// The pairs that byte-pair encoding joins, most wanted first, side by side as well.
 struct MergeList {
-    struct Entry {
+    struct MergeEntry {
         std::uint32_t begin;
         std::uint32_t left;  ///< bytes of the left part; the right one follows it
         std::uint32_t right; ///< bytes
     };
     std::string letters;
-    std::vector<Entry> entries;
+    std::vector<MergeEntry> entries;
 
     void add(std::string_view left, std::string_view right);
     [[nodiscard]] std::string_view left(std::size_t entry) const

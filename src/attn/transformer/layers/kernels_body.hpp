@@ -23,14 +23,14 @@ constexpr Index most_vectors = vectors_by_4 > vectors_by_8 ? vectors_by_4 : vect
 
 /// W[j][k]
 template <Index outputs>
-struct Rows {
+struct RowWeights {
     const float* row[outputs];
 
     [[gnu::always_inline]] float at(Index j, Index k) const { return row[j][k]; }
 };
 
 /// W[k·step + j]
-struct Columns {
+struct ColumnWeights {
     const float* first;
     Index step;
 
@@ -70,10 +70,10 @@ template <Index vectors>
 void add_rows(const float* const* W, Index count, const float* X, float* sums)
 {
     if constexpr (vectors <= vectors_by_8) {
-        add_block<panel, vectors>(Rows<panel>{{W[0], W[1], W[2], W[3], W[4], W[5], W[6], W[7]}}, count, X, sums);
+        add_block<panel, vectors>(RowWeights<panel>{{W[0], W[1], W[2], W[3], W[4], W[5], W[6], W[7]}}, count, X, sums);
     } else {
-        add_block<4, vectors>(Rows<4>{{W[0], W[1], W[2], W[3]}}, count, X, sums);
-        add_block<4, vectors>(Rows<4>{{W[4], W[5], W[6], W[7]}}, count, X, sums + 4 * vectors * lanes);
+        add_block<4, vectors>(RowWeights<4>{{W[0], W[1], W[2], W[3]}}, count, X, sums);
+        add_block<4, vectors>(RowWeights<4>{{W[4], W[5], W[6], W[7]}}, count, X, sums + 4 * vectors * lanes);
     }
 }
 
@@ -81,10 +81,10 @@ template <Index vectors>
 void add_columns(const float* W, Index step, Index count, const float* X, float* sums)
 {
     if constexpr (vectors <= vectors_by_8) {
-        add_block<panel, vectors>(Columns{W, step}, count, X, sums);
+        add_block<panel, vectors>(ColumnWeights{W, step}, count, X, sums);
     } else {
-        add_block<4, vectors>(Columns{W, step}, count, X, sums);
-        add_block<4, vectors>(Columns{W + 4, step}, count, X, sums + 4 * vectors * lanes);
+        add_block<4, vectors>(ColumnWeights{W, step}, count, X, sums);
+        add_block<4, vectors>(ColumnWeights{W + 4, step}, count, X, sums + 4 * vectors * lanes);
     }
 }
 

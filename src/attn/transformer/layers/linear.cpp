@@ -33,7 +33,7 @@ public:
     }
 
     /// sums += the products of inputs k … k + count of the tile with the panel's weights
-    void add_products(const Panel& of, Index k, Index count, const TokenTiles::Tile& tile, float* sums)
+    void add_products(const Panel& of, Index k, Index count, const TokenTile& tile, float* sums)
     {
         const float* X = tile.X + k * tile.width;
         if (linear_.input_major && in_place_ && of.count == panel && is_together(of)) {
@@ -94,8 +94,7 @@ private:
 };
 
 /// Outputs first … first + count of all tokens of a tile.
-void compute_tile(PanelWeights& weights, const Linear& linear, const TokenTiles::Tile& tile, const Panel& outputs,
-                  Matrix<float>& Y)
+void compute_tile(PanelWeights& weights, const Linear& linear, const TokenTile& tile, const Panel& outputs, Matrix<float>& Y)
 {
     const Index panels = (outputs.count + panel - 1) / panel;
     const auto panel_at = [&](Index p) { return Panel{outputs.first + p * panel, std::min(panel, outputs.count - p * panel)}; };
@@ -158,7 +157,7 @@ Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work&
         const Index first = block * outputs_per_block;
         const Panel outputs{first, std::min(outputs_per_block, linear.out - first)};
         PanelWeights weights(linear, X.kernels());
-        for (const TokenTiles::Tile& tile : X.tiles()) {
+        for (const TokenTile& tile : X.tiles()) {
             compute_tile(weights, linear, tile, outputs, Y);
         }
         add_bias(linear, outputs, Y);

@@ -28,18 +28,19 @@ struct Linear {
     }
 };
 
+struct TokenTile {
+    Index first, tokens; ///< rows of X
+    Index width;         ///< tokens, filled up with zeros to whole vectors
+    const float* X;      ///< (in, width)
+};
+
 /// The rows of X, arranged as the kernels read them: in tiles of tokens, k outermost in each. Made once for all that is
 /// computed of them.
 class TokenTiles {
 public:
     explicit TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels = best_layer_kernels());
 
-    struct Tile {
-        Index first, tokens; ///< rows of X
-        Index width;         ///< tokens, filled up with zeros to whole vectors
-        const float* X;      ///< (in, width)
-    };
-    [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
+    [[nodiscard]] const std::vector<TokenTile>& tiles() const { return tiles_; }
     [[nodiscard]] Index tokens() const { return tokens_; }
     [[nodiscard]] Index in() const { return in_; }
     [[nodiscard]] const LayerKernels& kernels() const { return *kernels_; }
@@ -48,7 +49,7 @@ private:
     const LayerKernels* kernels_;
     Index tokens_, in_;
     std::vector<float> values_;
-    std::vector<Tile> tiles_;
+    std::vector<TokenTile> tiles_;
 };
 
 /// X (T, in) → (T, out). Throws Error(internal) for another `in`.

@@ -13,7 +13,7 @@ using Words = std::vector<std::string>;
 Words words_of(const std::vector<SplitterStep>& steps, std::string_view sentence)
 {
     Budget budget(sentence.size());
-    const attn::text::Words words =
+    const attn::text::SplitWords words =
         Splitter(steps).words(AlignedText(sentence, {0, static_cast<std::uint32_t>(sentence.size())}, budget));
     Words found;
     for (const Span span : words.spans) {
@@ -76,7 +76,7 @@ TEST(Splitter, WritesBytesAsCharacters)
 TEST(Splitter, KnowsWhereBytesComeFrom)
 {
     Budget budget(3);
-    const attn::text::Words words = Splitter({PrefixSpace(), ByteAlphabet()}).words(AlignedText("xé", {1, 3}, budget));
+    const attn::text::SplitWords words = Splitter({PrefixSpace(), ByteAlphabet()}).words(AlignedText("xé", {1, 3}, budget));
     ASSERT_EQ(words.spans.size(), 1U);
     EXPECT_EQ(words.text.text(), "ĠÃ©");
     EXPECT_EQ(words.text.source(words.spans[0]), (Span{1, 3}));
@@ -119,7 +119,7 @@ TEST(Splitter, PutsTheFirstMarkWhereTheSentenceBegins)
                                           Metaspace{.scheme = Metaspace::Scheme::first}};
     EXPECT_EQ(words_of(steps, "a|b"), (Words{"▁a", "|", "b"}));
     Budget budget(2);
-    const attn::text::Words later = Splitter(steps).words(AlignedText("xa", {1, 2}, budget)); // behind an added token
+    const attn::text::SplitWords later = Splitter(steps).words(AlignedText("xa", {1, 2}, budget)); // behind an added token
     EXPECT_EQ(later.text.text(), "a");
 }
 

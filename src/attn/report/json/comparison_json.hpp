@@ -1,0 +1,27 @@
+// A comparison as JSON, and what the JSON of all comparisons calls alike: of `check`, of `compare` and of --against.
+#pragma once
+
+#include "attn/model/check/compare.hpp"
+#include "attn/report/json_writer.hpp"
+#include "attn/tensor/buffer.hpp"
+
+#include <string_view>
+
+namespace attn::report {
+
+inline constexpr std::string_view first_difference = "first", largest_absolute = "largest_absolute",
+                                  largest_relative = "largest_relative";
+
+template <typename Compared>
+void write_counts(JsonWriter& json, const Compared& what)
+{
+    json.member("compared", what.compared);
+    json.member("mismatched", what.mismatched);
+}
+
+/// {"equal":false,"tensors":[{"name":"weights","equal":false,"shape":[2,2],"compared":4,"mismatched":1,"percentage":25.0,
+/// "first":{"index":[0,1],"a":0.5,"b":0.25},"largest_absolute":{"difference":0.25,"index":[0,1],"a":0.5,"b":0.25},
+/// "largest_relative":{…}}]} and a newline. What was not compared has "reason" instead of all from "shape" on.
+void write_comparison_json(const model::Comparison& comparison, Buffer& buffer);
+
+} // namespace attn::report
