@@ -68,7 +68,7 @@ def test_more_words_than_fit_are_counted_and_not_kept(tmp_path, options):
         assert (done.code, done.err) == (65, b"") and done.json["error"]["code"] == 71
     else:
         assert_fails(done, 71, "the arrays asked for need 3,600", " GiB)", "--query")
-    assert seconds < 5 and megabytes < 300  # 41 and 1600 when all became words first
+    assert seconds < 20 and megabytes < 300  # 41 and 1600 when all became words first
 
 
 @limits_memory
