@@ -71,10 +71,10 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
 }
 
 /// The files of --against.
-int judge(const TiedCall& call, const StoredTensor& right, const model::RunSettings& settings, Log& log)
+int judge(const TiedCall& call, const StoredTensor& right, Log& log)
 {
-    const model::diagnose::Call attention = model::diagnose::call_of(call.inputs, call.options.attend);
-    model::diagnose::HalfReference half(call.inputs, call.options.attend, settings);
+    const model::diagnose::Call attention = model::diagnose::call_of(call.resolved);
+    model::diagnose::HalfReference half(call.resolved);
     Judge judge;
     judge.json = call.options.output.json;
     judge.against = [&](const ComparedFile& file) {
@@ -111,7 +111,8 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
     settings.read_numbers = [&] { files.read_numbers(); };
-    const model::AttendResult result = model::attend(inputs, options.attend, settings);
+    const model::ResolvedAttend resolved(inputs, options.attend, settings);
+    const model::AttendResult result = model::attend(resolved);
     files.require_unchanged();
     for (const std::string& warning : result.warnings) {
         log.warning(warning);
@@ -119,7 +120,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({inputs, options, operands, globals.threads}, result.tensors.front(), settings, log);
+        return judge({resolved, options, operands, globals.threads}, result.tensors.front(), log);
     }
     output.tell(stages);
     const auto tell = [&](double share) {

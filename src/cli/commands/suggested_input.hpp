@@ -8,7 +8,7 @@ namespace attn::cli {
 
 /// The call that tied them, as typed.
 struct TiedCall {
-    const model::AttendInputs& inputs;
+    const model::ResolvedAttend& resolved;
     const AttendOptions& options;
     const TypedArguments& typed;
     int threads = 1;

@@ -104,12 +104,8 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         finish_against(attend.against, operands.words, attend.output, read);
     }
     if (attend.show.all) {
-        const model::Attend& how = attend.attend;
-        const bool by_file = attend.has(mask) || attend.has(lengths) || attend.has(segments);
-        attend.attend.show = model::attend_items({.softcap = how.softcap.has_value(),
-                                                  .masked = by_file || how.causal || how.window || how.alibi,
-                                                  .cache = attend.has(past_key),
-                                                  .packed = attend.has(cu_seqlens)});
+        attend.attend.show =
+            model::attend_items(attend.attend, [&](const model::AttendOperand& operand) { return attend.has(operand); });
     } else if (attend.show.given()) {
         attend.attend.show = attend.show.items;
     }

@@ -76,7 +76,13 @@ std::vector<StoredTensor> make_tensors(const std::vector<AskedStage>& stages)
 
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
-    const ResolvedAttend call(inputs, options, settings);
+    return attend(ResolvedAttend(inputs, options, settings));
+}
+
+AttendResult attend(const ResolvedAttend& call)
+{
+    const Attend& options = call.options;
+    const RunSettings& settings = call.settings;
     const AttendViews& views = call.views;
     const core::AttentionDims& l = views.sizes;
     if (settings.observer) {

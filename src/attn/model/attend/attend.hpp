@@ -67,12 +67,6 @@ struct AttendResult {
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
 };
 
-/// What a call is asked for, on which the existence of some stages depends.
-struct AttendHas {
-    bool softcap = false, masked = false, cache = false, packed = false;
-};
-[[nodiscard]] Show attend_items(const AttendHas& has);
-
 /// The type that a stage is given in: that of the queries unless another is asked for; of the cache that of the keys; of lse
 /// float32 at least, because scores of float16 queries may leave float16.
 [[nodiscard]] ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options);

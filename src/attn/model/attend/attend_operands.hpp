@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -83,4 +84,8 @@ inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};
 }
 
 } // namespace operand
+
+/// The stages of a call with these operands; `given`: which those are.
+[[nodiscard]] Show attend_items(const Attend& options, const std::function<bool(const AttendOperand&)>& given);
+
 } // namespace attn::model

@@ -38,8 +38,10 @@ Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
 
 std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& options, const AttendViews& views)
 {
-    const bool masked = inputs.mask || inputs.lengths || inputs.segments || options.causal || options.window || options.alibi;
-    require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
+    require_items(options.show, attend_items(options, [&](const AttendOperand& operand) { // keys without a past may be shown
+                      return &operand == &operand::past_key ||
+                             (&operand != &operand::cu_seqlens && operand.in(inputs) != nullptr);
+                  }));
     std::vector<AskedStage> stages;
     for (const Item stage : options.show) {
         if (inputs.cu_seqlens && is_drawn(stage)) {
@@ -122,11 +124,15 @@ void require_finite_inputs(const AttendInputs& inputs)
 
 } // namespace
 
-Show attend_items(const AttendHas& has)
+Show attend_items(const Attend& options, const std::function<bool(const AttendOperand&)>& given)
 {
+    using namespace operand;
+    const bool by_tensor = given(mask) || given(lengths) || given(segments);
     return existing_items({.command = ShownBy::attend,
-                           .needs = {{Needs::softcap, has.softcap}, {Needs::mask, has.masked}, {Needs::cache, has.cache}},
-                           .packed = has.packed});
+                           .needs = {{Needs::softcap, options.softcap.has_value()},
+                                     {Needs::mask, by_tensor || options.causal || options.window || options.alibi},
+                                     {Needs::cache, given(past_key)}},
+                           .packed = given(cu_seqlens)});
 }
 
 ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)
@@ -136,8 +142,8 @@ ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& option
     return stage == Item::lse && is_half(type) ? ElementType::float32 : type;
 }
 
-ResolvedAttend::ResolvedAttend(const AttendInputs& inputs, const Attend& its_options, const RunSettings& its_settings)
-    : options(its_options), settings(its_settings), views(lay_out(inputs, options)),
+ResolvedAttend::ResolvedAttend(const AttendInputs& its_inputs, const Attend& its_options, const RunSettings& its_settings)
+    : inputs(its_inputs), options(its_options), settings(its_settings), views(lay_out(inputs, options)),
       stages(asked_stages(inputs, options, views)), work(work_of(settings))
 {
     const auto require_room = [&](Index work_takes) {

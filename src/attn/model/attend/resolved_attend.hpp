@@ -18,11 +18,12 @@ struct AskedStage {
     Shape shape;
 };
 
-/// Refers to the options and the settings that it is made of.
+/// Refers to what it is made of.
 struct ResolvedAttend {
     /// Throws as attend().
-    ResolvedAttend(const AttendInputs& inputs, const Attend& its_options, const RunSettings& its_settings);
+    ResolvedAttend(const AttendInputs& its_inputs, const Attend& its_options, const RunSettings& its_settings);
 
+    const AttendInputs& inputs;
     const Attend& options;
     const RunSettings& settings;
     AttendViews views;              ///< shapes that go together; the numbers that place and hide keys; what tiles need
@@ -30,5 +31,8 @@ struct ResolvedAttend {
     core::Work work;                ///< how it is computed
     std::optional<Boundaries> sequences = {}; ///< that lie one behind the other
 };
+
+/// Computes it. Only memory can end on the way.
+[[nodiscard]] AttendResult attend(const ResolvedAttend& call);
 
 } // namespace attn::model

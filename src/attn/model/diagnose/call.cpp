@@ -2,11 +2,10 @@
 
 namespace attn::model::diagnose {
 
-Call call_of(const AttendInputs& inputs, const Attend& options)
+Call call_of(const ResolvedAttend& resolved)
 {
-    Call call{lay_out(inputs, options), options};
-    call.packed = inputs.cu_seqlens.has_value();
-    read_numbers(inputs, options.align, call.views);
+    Call call{resolved.views, resolved.options};
+    call.packed = resolved.sequences.has_value();
     return call;
 }
 

@@ -1,7 +1,7 @@
 // A call of `attend`, as a diagnosis reads it.
 #pragma once
 
-#include "attn/model/attend/attend_layout.hpp"
+#include "attn/model/attend/resolved_attend.hpp"
 
 namespace attn::model::diagnose {
 
@@ -25,7 +25,6 @@ struct Call {
     [[nodiscard]] bool is_plain() const { return !packed && !options.weights_type; }
 };
 
-/// Throws as attend(); reads the numbers of lengths, sinks and segments.
-[[nodiscard]] Call call_of(const AttendInputs& inputs, const Attend& options);
+[[nodiscard]] Call call_of(const ResolvedAttend& resolved);
 
 } // namespace attn::model::diagnose

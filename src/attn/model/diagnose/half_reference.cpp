@@ -94,8 +94,8 @@ std::vector<double> numbers_shown(const AttendInputs& inputs, const Attend& opti
 
 } // namespace
 
-HalfReference::HalfReference(AttendInputs inputs, Attend options, RunSettings settings)
-    : inputs_(std::move(inputs)), options_(std::move(options)), settings_(std::move(settings))
+HalfReference::HalfReference(const ResolvedAttend& call)
+    : inputs_(call.inputs), options_(call.options), settings_(call.settings), sizes_(call.views.sizes)
 {
     settings_.isa = core::Isa::portable;
     settings_.observer = nullptr;
@@ -105,7 +105,7 @@ HalfReference::HalfReference(AttendInputs inputs, Attend options, RunSettings se
 bool HalfReference::is_cheap() const
 {
     constexpr double most_products = 1e9, most_numbers = 4e6;
-    const core::AttentionDims l = lay_out(inputs_, options_).sizes;
+    const core::AttentionDims& l = sizes_;
     const double keys = static_cast<double>(l.B * l.total()) * static_cast<double>(l.d_k + l.d_v);
     return keys * static_cast<double>(l.H * l.T) <= most_products && keys * static_cast<double>(l.H_kv) <= most_numbers;
 }

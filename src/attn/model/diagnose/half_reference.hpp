@@ -9,7 +9,7 @@
 // with IO-Awareness".)
 #pragma once
 
-#include "attn/model/attend/attend.hpp"
+#include "attn/model/attend/resolved_attend.hpp"
 #include "attn/model/check/compare.hpp"
 
 #include <functional>
@@ -29,8 +29,7 @@ struct HalfAccuracy {
 /// Computes the one stage that a call of attend shows in float64 and, when a file of that type comes, in its type.
 class HalfReference {
 public:
-    /// The numbers of `inputs` are read.
-    HalfReference(AttendInputs inputs, Attend options, RunSettings settings);
+    explicit HalfReference(const ResolvedAttend& call);
 
     /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. `counts`: whether the
     /// number at a flat place counts; empty: all do. Throws Error(too_large) as attend().
@@ -45,6 +44,7 @@ private:
     AttendInputs inputs_;
     Attend options_;
     RunSettings settings_;
+    core::AttentionDims sizes_;
     std::vector<double> exact_;             ///< in float64; empty: not computed yet
     std::map<ElementType, double> unfused_; ///< of each type
 };

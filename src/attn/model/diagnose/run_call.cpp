@@ -82,7 +82,7 @@ std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item
     if (mask) {
         inputs.mask = broadcast_mask(*mask, scores, ShortMask::repeats);
     }
-    made.call = call_of(inputs, attend);
+    made.call = call_of(ResolvedAttend(inputs, attend, RunSettings()));
     made.call.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
     made.call.projection = output_projection(result);
     made.call.embedding_size = shape_of(*result.find(Item::embeddings)).back();

@@ -303,18 +303,17 @@ std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& g
 
 } // namespace
 
-Suggestion suggest_input(const TiedCall& tied_call, std::span<const Candidate> tied, const core::Work& work)
+Suggestion suggest_input(const ResolvedAttend& tied_call, Compared compared, std::span<const Candidate> tied,
+                         const core::Work& work)
 {
-    const auto& [inputs, options, compared] = tied_call;
-    const Call given = call_of(inputs, options);
     std::vector<Candidate> candidates(tied.begin(),
                                       tied.begin() + static_cast<std::ptrdiff_t>(std::min(tied.size(), most_candidates)));
     std::size_t least = candidates.size(); // groups fewer than candidates, and one more where the right result is in one
     candidates.emplace_back();             // the right result
     Suggestion best;
-    for (const Plan& plan : plans(given.views, tied)) {
-        std::vector<StoredTensor> tensors = Drawn(inputs, given.views, plan).take();
-        const Call call = call_of(inputs_of(tensors), options);
+    for (const Plan& plan : plans(tied_call.views, tied)) {
+        std::vector<StoredTensor> tensors = Drawn(tied_call.inputs, tied_call.views, plan).take();
+        const Call call = call_of(ResolvedAttend(inputs_of(tensors), tied_call.options, RunSettings()));
         const std::vector<const Mistake*> list = mistakes_in(call);
         if (!std::ranges::all_of(candidates, [&](const Candidate& each) { return can_be_made(each, list); })) {
             continue;

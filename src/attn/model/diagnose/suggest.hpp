@@ -16,16 +16,11 @@ struct Suggestion {
     std::size_t tried = 0; ///< inputs
 };
 
-/// The call of attend that ties them.
-struct TiedCall {
-    const AttendInputs& inputs;
-    const Attend& options;
-    Compared compared = Compared::context;
-};
-
-/// `tied`: mistakes of attention, of which the first few count. Inputs of the same shapes are tried first, with numbers from
-/// small to large, then other sizes. An input is taken where a file that any of them gives is explained by that one alone, by
-/// the rules of a diagnosis; or else the one on which that is true of most of them.
-[[nodiscard]] Suggestion suggest_input(const TiedCall& call, std::span<const Candidate> tied, const core::Work& work);
+/// `call`: the one of attend that ties them, by what of it is compared. `tied`: mistakes of attention, of which the first few
+/// count. Inputs of the same shapes are tried first, with numbers from small to large, then other sizes. An input is taken
+/// where a file that any of them gives is explained by that one alone, by the rules of a diagnosis; or else the one on which
+/// that is true of most of them.
+[[nodiscard]] Suggestion suggest_input(const ResolvedAttend& call, Compared compared, std::span<const Candidate> tied,
+                                       const core::Work& work);
 
 } // namespace attn::model::diagnose

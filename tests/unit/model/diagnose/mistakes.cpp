@@ -42,6 +42,11 @@ private:
     std::vector<std::unique_ptr<std::vector<std::byte>>> kept_;
 };
 
+Call call_of(const AttendInputs& inputs, const Attend& options)
+{
+    return attn::model::diagnose::call_of({inputs, options, attn::model::RunSettings()});
+}
+
 /// Calls that between them let every mistake of the list be made, and matter.
 std::vector<Call> calls(Inputs& inputs)
 {
