@@ -1,5 +1,6 @@
 #include "attn/transformer/run/forward.hpp"
 
+#include "attn/core/positions.hpp"
 #include "attn/transformer/run/embedding.hpp"
 #include "unit/error_of.hpp"
 #include "unit/transformer/small_models.hpp"
@@ -166,7 +167,35 @@ TEST(Forward, CountsTypesAsTheyAreGiven)
     EXPECT_NE(hidden({}), hidden({0, 1}));
 }
 
-TEST(Forward, RefusesWhatTheModelCannotTake)
+TEST(RequireInput, RefusesWhatTheModelCannotTake)
+{
+    const transformer::Architecture architecture = described(small::bert());
+    const auto tokens = [&](const transformer::Input& input) {
+        return error_of([&] { transformer::require_tokens(architecture, input.ids, input.types); });
+    };
+    const std::string positions = "; allowed: 1 to 8, for which this model has positions";
+    EXPECT_EQ(tokens({.ids = {}}), "tokens: got 0" + positions);
+    EXPECT_EQ(tokens({.ids = std::vector<Index>(9, 1)}), "tokens: got 9" + positions);
+    EXPECT_EQ(tokens({.ids = {1}, .types = {0, 0}}), "type ids: got 2; allowed: 1, one for each token, or none");
+    const auto rows = [&](const transformer::Input& input) {
+        return error_of([&] { transformer::require_input(architecture, input, {}); });
+    };
+    EXPECT_EQ(rows({.ids = {1, 10}}), "token id: got 10; allowed: 0 to 9, the rows of its table");
+    EXPECT_EQ(rows({.ids = {-1}}), "token id: got -1; allowed: 0 to 9, the rows of its table");
+    EXPECT_EQ(rows({.ids = {1}, .types = {2}}), "type id: got 2; allowed: 0 to 1, the rows of its table");
+    EXPECT_EQ(rows({.ids = {1, 9}, .types = {0, 1}}), "no error");
+}
+
+TEST(RequireInput, KnowsHowManyPositionsTurnExactly)
+{
+    const transformer::Architecture architecture = described(small::llama());
+    const transformer::Input input{.ids = std::vector<Index>(attn::core::most_positions + 1, 1)};
+    EXPECT_EQ(error_of([&] { transformer::require_input(architecture, input, {.layers = {0}}); }),
+              "rotary positions: got 100001 tokens; allowed: up to 100000");
+    EXPECT_EQ(error_of([&] { transformer::require_input(architecture, input, {}); }), "no error"); // no layer runs
+}
+
+TEST(Forward, StopsAtACallThatAsksForWhatIsNotThere)
 {
     const transformer::Architecture architecture = described(small::bert());
     Tensors tensors = small::random_tensors(architecture);
@@ -176,19 +205,9 @@ TEST(Forward, RefusesWhatTheModelCannotTake)
         }
     }
     const Model model(architecture, tensors.weights());
-    const auto refusal = [&](const transformer::Input& input, const Asked& asked) {
-        return error_of([&] { (void)run(model, input, asked); });
-    };
-    const std::string positions = "; allowed: 1 to 8, for which this model has positions";
-    EXPECT_EQ(refusal({.ids = {}}, {}), "tokens: got 0" + positions);
-    EXPECT_EQ(refusal({.ids = std::vector<Index>(9, 1)}, {}), "tokens: got 9" + positions);
-    EXPECT_EQ(refusal({.ids = {1, 10}}, {}), "token id: got 10; allowed: 0 to 9, the rows of its table");
-    EXPECT_EQ(refusal({.ids = {-1}}, {}), "token id: got -1; allowed: 0 to 9, the rows of its table");
-    EXPECT_EQ(refusal({.ids = {1}, .types = {2}}, {}), "type id: got 2; allowed: 0 to 1, the rows of its table");
-    EXPECT_EQ(refusal({.ids = {1}, .types = {0, 0}}, {}), "type ids: got 2; allowed: 1, one for each token, or none");
-    EXPECT_EQ(refusal({.ids = {1}}, {.layers = {1}}), "layer: got 1; allowed: 0 to 0");
-    EXPECT_EQ(refusal({.ids = {1}}, {.logits = Logits::all}),
-              "logits: this model has no head that gives a score to each word of the vocabulary");
+    EXPECT_ANY_THROW((void)run(model, {.ids = {1}}, {.layers = {1}}));
+    EXPECT_ANY_THROW((void)run(model, {.ids = {1}}, {.logits = Logits::all}));
+    EXPECT_NE(error_of(attn::ErrorKind::internal, [&] { (void)run(model, {.ids = {10}}, {}); }), "no error");
 }
 
 TEST(Forward, TellsHowFarItIs)

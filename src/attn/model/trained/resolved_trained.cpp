@@ -166,6 +166,9 @@ ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained&
       asked(asked_of(show, layers, heads)), query_positions(rows_of(config, tokens.words, settings.origin))
 {
     require_room(*this);
+    const transformer::Architecture& architecture = trained.model.architecture();
+    input = {tokens.ids, architecture.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
+    transformer::require_input(architecture, input, asked);
 }
 
 } // namespace attn::model

@@ -220,9 +220,7 @@ Result run_trained(const TrainedConfig& config, const Trained& trained, const Ru
     result.offsets = run.tokens.offsets;
     result.query_positions = run.query_positions;
     const LayerMaker maker(result, run);
-    transformer::Input input{run.tokens.ids, run.tokens.piece_types};
-    if (!input.types.empty() && architecture.embedding.types.empty()) {
-        input.types.clear();
+    if (run.input.types.size() < run.tokens.piece_types.size()) {
         result.warnings.emplace_back("the template of the tokenizer gives token types, which this model has no table for; they "
                                      "change nothing");
     }
@@ -238,7 +236,7 @@ Result run_trained(const TrainedConfig& config, const Trained& trained, const Ru
         };
     }
     transformer::Outputs outputs =
-        transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
+        transformer::forward(trained.model, run.input, asked, work, [&](transformer::LayerStages&& stages) {
             if (result.layers.empty()) {
                 result.portable_because = stages.stages.portable_because;
             }

@@ -42,7 +42,7 @@ std::vector<double> frequencies(const RopePart& rope)
 Rotation rotation(const RopePart& rope, Index T)
 {
     if (T > core::most_positions) {
-        throw Error(ErrorKind::data, "rotary positions", fmt::format("{} tokens", T),
+        throw Error(ErrorKind::internal, "rotary positions", fmt::format("{} tokens", T),
                     fmt::format("up to {}", core::most_positions));
     }
     const std::vector<double> list = frequencies(rope);

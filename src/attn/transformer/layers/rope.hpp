@@ -17,7 +17,7 @@ namespace attn::transformer {
 struct Rotation {
     Matrix<double> cosine, sine; ///< (T, pairs)
 };
-/// Throws Error(data) for more than core::most_positions.
+/// For at most core::most_positions.
 [[nodiscard]] Rotation rotation(const RopePart& rope, Index T);
 
 /// Turns each head of X (T, heads·d) in place.

@@ -10,13 +10,6 @@
 namespace attn::transformer {
 namespace {
 
-void require_row(const char* thing, Index row, Index rows)
-{
-    if (row < 0 || row >= rows) {
-        throw Error(ErrorKind::data, thing, std::to_string(row), fmt::format("0 to {}, the rows of its table", rows - 1));
-    }
-}
-
 /// Row `row` of a table, float32.
 RowVector<float> row_of(const TensorView& table, Index row)
 {
@@ -38,6 +31,19 @@ void require_tokens(const Architecture& architecture, const std::vector<Index>& 
     }
 }
 
+void require_rows(const EmbeddingPart& part, const std::vector<Index>& ids, const std::vector<Index>& types)
+{
+    const auto require_row = [](const char* thing, Index row, Index rows) {
+        if (row < 0 || row >= rows) {
+            throw Error(ErrorKind::data, thing, std::to_string(row), fmt::format("0 to {}, the rows of its table", rows - 1));
+        }
+    };
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+        require_row("token id", ids[t], part.V);
+        require_row("type id", types.empty() ? 0 : types[t], part.types.empty() ? 1 : part.type_rows);
+    }
+}
+
 std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
 {
     std::vector<Index> rows;
@@ -51,22 +57,16 @@ std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<In
 
 Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std::vector<Index>& types)
 {
-    const Architecture& architecture = model.architecture();
-    const EmbeddingPart& part = architecture.embedding;
-    require_tokens(architecture, ids, types);
+    const EmbeddingPart& part = model.architecture().embedding;
     const std::vector<Index> places = position_rows(ids, part.padding);
     const auto scale = static_cast<float>(part.scale);
     Matrix<float> X(static_cast<Index>(ids.size()), part.size);
     for (std::size_t t = 0; t < ids.size(); ++t) {
-        const Index type = types.empty() ? 0 : types[t];
-        require_row("token id", ids[t], part.V);
-        require_row("type id", type, part.types.empty() ? 1 : part.type_rows);
         RowVector<float> x = row_of(model.table(part.words), ids[t]) * scale;
         if (!part.types.empty()) {
-            x += row_of(model.table(part.types), type);
+            x += row_of(model.table(part.types), types.empty() ? 0 : types[t]);
         }
         if (!part.positions.empty()) {
-            require_row("position", places[t], part.position_rows);
             x += row_of(model.table(part.positions), places[t]);
         }
         X.row(static_cast<Index>(t)) = x;

@@ -1,5 +1,6 @@
 #include "attn/transformer/run/forward.hpp"
 
+#include "attn/core/positions.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/transformer/layers/relative_bias.hpp"
@@ -12,6 +13,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace attn::transformer {
@@ -243,26 +245,13 @@ Matrix<float> logits_of(const Model& model, const HeadPart& head, Matrix<float> 
     return logits;
 }
 
-// ---- what was asked ----------------------------------------------------------------------------------------------------
-
-void require_asked(const Model& model, const Asked& asked)
-{
-    const auto L = static_cast<Index>(model.architecture().layers.size());
-    for (const Index layer : asked.layers) {
-        if (layer < 0 || layer >= L) {
-            throw Error(ErrorKind::data, "layer", std::to_string(layer), fmt::format("0 to {}", L - 1));
-        }
-    }
-    if (asked.logits != Logits::none && !model.architecture().head) {
-        throw Error(ErrorKind::data, "logits: this model has no head that gives a score to each word of the vocabulary");
-    }
-}
+// ---- what is asked for -----------------------------------------------------------------------------------------------
 
 /// How many layers have to run.
-Index layers_to_run(const Model& model, const Asked& asked)
+Index layers_to_run(const Architecture& architecture, const Asked& asked)
 {
     if (asked.logits != Logits::none || (asked.hidden_states && asked.layers.empty())) {
-        return static_cast<Index>(model.architecture().layers.size());
+        return std::ssize(architecture.layers);
     }
     return asked.layers.empty() ? 0 : *std::ranges::max_element(asked.layers) + 1;
 }
@@ -277,11 +266,22 @@ void require_finite(const Matrix<float>& X, Index layer)
 
 } // namespace
 
+void require_input(const Architecture& architecture, const Input& input, const Asked& asked)
+{
+    require_rows(architecture.embedding, input.ids, input.types);
+    const Index T = std::ssize(input.ids);
+    const std::span run = std::span(architecture.layers).first(static_cast<std::size_t>(layers_to_run(architecture, asked)));
+    const bool turn = std::ranges::any_of(run, [](const LayerPart& layer) { return layer.attention.rope.has_value(); });
+    if (turn && T > core::most_positions) {
+        throw Error(ErrorKind::data, "rotary positions", fmt::format("{} tokens", T),
+                    fmt::format("up to {}", core::most_positions));
+    }
+}
+
 Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work, const Take& take)
 {
-    require_asked(model, asked);
     const Architecture& architecture = model.architecture();
-    const Index count = layers_to_run(model, asked);
+    const Index count = layers_to_run(architecture, asked);
     Outputs outputs;
     Matrix<float> X = embed(model, input.ids, input.types);
     Shared shared(model, X.rows());
@@ -290,7 +290,7 @@ Outputs forward(const Model& model, const Input& input, const Asked& asked, cons
             outputs.hidden_states.push_back(as_tensor(X));
         }
         const bool wanted = std::ranges::find(asked.layers, l) != asked.layers.end();
-        LayerStages done = run_layer(model, architecture.layers[static_cast<std::size_t>(l)], X, shared,
+        LayerStages done = run_layer(model, architecture.layers.at(static_cast<std::size_t>(l)), X, shared,
                                      wanted ? asked : Asked{}, work.piece(l, count));
         require_finite(X, l);
         if (wanted) {
@@ -311,8 +311,8 @@ Outputs forward(const Model& model, const Input& input, const Asked& asked, cons
         outputs.hidden_states.push_back(as_tensor(X));
     }
     if (asked.logits != Logits::none) {
-        outputs.logits = as_tensor(
-            logits_of(model, *architecture.head, asked.logits == Logits::last ? Matrix<float>(X.bottomRows(1)) : X, work));
+        outputs.logits = as_tensor(logits_of(model, architecture.head.value(),
+                                             asked.logits == Logits::last ? Matrix<float>(X.bottomRows(1)) : X, work));
     }
     return outputs;
 }

@@ -55,9 +55,12 @@ struct Outputs {
 
 using Take = std::function<void(LayerStages&& stages)>;
 
-/// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for.
-/// Throws Error(data) for no or too many tokens, ids, types or layers that are not there, logits of a model without a head, and
-/// numbers that overflow.
+/// Throws Error(data) for ids and types that the model has no row for, and more tokens than the layers have positions for.
+void require_input(const Architecture& architecture, const Input& input, const Asked& asked);
+
+/// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for. The
+/// input has been judged, by require_tokens() too; layers are there, and logits are of a model with a head. Throws Error(data)
+/// for numbers that overflow.
 [[nodiscard]] Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work,
                               const Take& take);
 
