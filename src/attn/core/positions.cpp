@@ -16,7 +16,7 @@ namespace {
 void require_positions(Index T, const char* kind)
 {
     if (T > most_positions) {
-        throw Error(ErrorKind::data, std::string(kind) + " positions", fmt::format("{} tokens", T),
+        throw Error(ErrorKind::internal, std::string(kind) + " positions", fmt::format("{} tokens", T),
                     fmt::format("up to {}", most_positions));
     }
 }
@@ -70,9 +70,8 @@ Tensor<Scalar> apply_rope(Tensor<Scalar> X, const Rope& rope)
     const Index r = rope.dim.value_or(d);
     require_positions(T, "rope");
     if (r % 2 != 0 || r < 0 || r > d) {
-        throw Error(ErrorKind::data, "rotary dimension", std::to_string(r),
-                    d < 2 ? "none, since rope rotates pairs of components and a query or key has one"
-                          : fmt::format("an even number up to the {} components of a query or key", d));
+        throw Error(ErrorKind::internal, "rotary dimension", std::to_string(r),
+                    fmt::format("an even number up to the {} components of a query or key", d));
     }
     const bool half = rope.style == RopeStyle::half;
     const std::vector<double> frequency = frequencies(rope.base, r, r / 2);

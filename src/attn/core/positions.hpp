@@ -38,12 +38,11 @@ struct Rope {
 /// Positions up to here have their sines and cosines to the last place.
 inline constexpr Index most_positions = 100000;
 
-/// X (T, D) with the sinusoids of positions 0 … T-1 added. Throws Error(data) for more than most_positions rows.
+/// X (T, D) with the sinusoids of positions 0 … T-1 added: at most most_positions rows.
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> add_sinusoids(Tensor<Scalar> X);
 
-/// X (heads, T, d) turned by positions 0 … T-1. Throws Error(data) for an odd or too large r, and for more than
-/// most_positions rows.
+/// X (heads, T, d) turned by positions 0 … T-1: at most most_positions rows, r even and up to d.
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> apply_rope(Tensor<Scalar> X, const Rope& rope);
 

@@ -24,7 +24,7 @@ text::PieceTokenizer read_pieces(Bytes tokenizer)
 transformer::Weights read_draws(Bytes draws, const transformer::Architecture& architecture)
 {
     transformer::Weights weights;
-    for (const NamedTensor& tensor : draw_weights(architecture, parse_model_draws(as_text(draws)))) {
+    for (const NamedTensor& tensor : draw_weights(plan_weights(architecture, parse_model_draws(as_text(draws))))) {
         weights.add(tensor);
     }
     return weights;

@@ -131,15 +131,14 @@ Dims dims_of(const Recipe& recipe)
     return dims;
 }
 
-template <typename Scalar>
-Tensor<Scalar> tensor_of(const Literal& literal, const std::string& what)
+TensorView checked_view(const Literal& literal, Dtype dtype, const std::string& what)
 {
-    const TensorView view = row_major_view(ElementType::float64, literal.shape, std::as_bytes(std::span(literal.values)));
-    if (dtype_of<Scalar> == Dtype::float32) {
+    TensorView view = row_major_view(ElementType::float64, literal.shape, std::as_bytes(std::span(literal.values)));
+    if (dtype == Dtype::float32) {
         require_float32_range(view, what);
     }
-    require_exact_integers(view, literal.integers, dtype_of<Scalar>, what);
-    return load<Scalar>(view);
+    require_exact_integers(view, literal.integers, dtype, what);
+    return view;
 }
 
 std::optional<StoredTensor> stated_mask(const Recipe& recipe)
@@ -155,8 +154,5 @@ std::optional<StoredTensor> stated_mask(const Recipe& recipe)
     mask.bytes = to_bytes(mask.type, std::span<const double>(literal->values));
     return mask;
 }
-
-template Tensor<float> tensor_of(const Literal&, const std::string&);
-template Tensor<double> tensor_of(const Literal&, const std::string&);
 
 } // namespace attn::model

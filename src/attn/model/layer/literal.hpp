@@ -12,10 +12,9 @@ namespace attn::model {
 /// The dims of the recipe and, where it leaves one out, what the shapes of its literals say; they may contradict each other.
 [[nodiscard]] Dims dims_of(const Recipe& recipe);
 
-/// The numbers in the type of the run. Throws Error(data) naming `what` and the first number that is beyond Scalar, and the
-/// first integer that Scalar does not hold exactly.
-template <typename Scalar>
-[[nodiscard]] Tensor<Scalar> tensor_of(const Literal& literal, const std::string& what);
+/// The numbers of the literal, which it must outlive. Throws Error(data) naming `what` and the first number that is beyond the
+/// type of the run, and the first integer that it does not hold exactly.
+[[nodiscard]] TensorView checked_view(const Literal& literal, Dtype dtype, const std::string& what);
 
 /// A mask that the recipe states, as a file would hold it: bool or float64; of a batch (B, H, T, S) that of the entry if
 /// the recipe says one. Nothing when it states none.

@@ -27,19 +27,14 @@ bool depends_on_tokens(const Step& step)
 
 /// Bytes of an entry: the draws and the factors, and the table's projections; more than that is not worth a count.
 template <typename Scalar>
-Index bytes_of(const Recipe& recipe, const ParameterInputs& inputs)
+Index bytes_of(const DrawPlan& plan, const ModelDims& l)
 {
-    const ModelDims& l = inputs.dims;
     constexpr const char* what = "memory for the parameters";
     Index scalars = 0;
-    for (const Step& step : recipe.draws) {
-        const auto* drawn = std::get_if<Draw>(&step);
-        for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
-            scalars = checked_sum(scalars, element_count(shape_of(draw, l)), what);
+    for (const auto& step : plan.steps) {
+        if (const auto* draw = std::get_if<PlannedDraw>(&step)) {
+            scalars = checked_sum(scalars, draw->count, what);
         }
-    }
-    for (const StoredParameter& stored : inputs.stored) {
-        scalars = checked_sum(scalars, stored.tensor.count(), what);
     }
     const Index width = element_count({l.H, l.d_k}) + element_count({l.H_kv, l.d_k}) + element_count({l.H_kv, l.d_v});
     scalars = checked_sum(scalars, checked_product(width, l.V, what), what);
@@ -179,30 +174,49 @@ ParameterCache::ParameterCache(const Recipe& recipe)
 {
 }
 
-template <typename Scalar>
-const PreparedParameters<Scalar>& ParameterCache::of(const Recipe& recipe, const ParameterInputs& inputs)
+ParameterCache::Key ParameterCache::key_of(const ParameterInputs& inputs) const
 {
-    auto& remembered = std::get<Store<Scalar>>(stores_);
-    const ModelDims& dims = inputs.dims;
     const bool by_tokens = by_tokens_ || std::ranges::any_of(inputs.stored, [](const StoredParameter& stored) {
                                return stored.target == Target::embeddings || stored.target == Target::key_embeddings;
                            });
-    const Key key{dims.V, by_tokens ? dims.T : 0, by_tokens ? dims.S : 0};
-    if (const auto found = remembered.all.find(key); found != remembered.all.end()) {
-        return found->second;
+    const ModelDims& dims = inputs.dims;
+    return {dims.V, by_tokens ? dims.T : 0, by_tokens ? dims.S : 0};
+}
+
+template <typename Scalar>
+const PreparedParameters<Scalar>* ParameterCache::Store<Scalar>::find(const Key& key) const
+{
+    const auto found = all.find(key);
+    const bool is_large = !large.parameters.empty() && key_of_large == key;
+    return found != all.end() ? &found->second : is_large ? &large : nullptr;
+}
+
+bool ParameterCache::remembers(const Recipe& recipe, const ParameterInputs& inputs) const
+{
+    const Key key = key_of(inputs);
+    const bool single = recipe.dtype == Dtype::float32;
+    return (!single || std::get<Store<float>>(stores_).find(key) != nullptr) &&
+           ((single && !recipe.verify) || std::get<Store<double>>(stores_).find(key) != nullptr);
+}
+
+template <typename Scalar>
+const PreparedParameters<Scalar>& ParameterCache::of(const std::optional<DrawPlan>& plan, const Recipe& recipe,
+                                                     const ParameterInputs& inputs)
+{
+    auto& remembered = std::get<Store<Scalar>>(stores_);
+    const Key key = key_of(inputs);
+    if (const PreparedParameters<Scalar>* found = remembered.find(key)) {
+        return *found;
     }
-    const Index bytes = bytes_of<Scalar>(recipe, inputs);
-    if (!remembered.large.parameters.empty() && remembered.key_of_large == key) {
-        return remembered.large;
-    }
+    const Index bytes = bytes_of<Scalar>(plan.value(), inputs.dims);
     remembered.large = {}; // before the next one is made
-    Drawn<Scalar> drawn = draw_parameters<Scalar>(recipe, inputs);
+    Drawn<Scalar> drawn = draw_parameters<Scalar>(*plan);
     PreparedParameters<Scalar> prepared{std::move(drawn.parameters), {}, std::move(drawn.stream)};
     if (bytes > most_bytes_of_one) {
         remembered.key_of_large = key;
         return remembered.large = std::move(prepared);
     }
-    prepared.layers = make_layers(prepared, dims, recipe);
+    prepared.layers = make_layers(prepared, inputs.dims, recipe);
     if (remembered.bytes + bytes > most_bytes) {
         remembered = {};
     }
@@ -218,7 +232,9 @@ template core::ScoreParameters score_parameters_of(const PreparedParameters<floa
 template core::ScoreParameters score_parameters_of(const PreparedParameters<double>&, Index, Index);
 template std::vector<bool> overflowed_rows(const Tensor<float>&, const PreparedLayer<float>&, const Tensor<float>&);
 template std::vector<bool> overflowed_rows(const Tensor<double>&, const PreparedLayer<double>&, const Tensor<double>&);
-template const PreparedParameters<float>& ParameterCache::of(const Recipe&, const ParameterInputs&);
-template const PreparedParameters<double>& ParameterCache::of(const Recipe&, const ParameterInputs&);
+template const PreparedParameters<float>& ParameterCache::of(const std::optional<DrawPlan>&, const Recipe&,
+                                                             const ParameterInputs&);
+template const PreparedParameters<double>& ParameterCache::of(const std::optional<DrawPlan>&, const Recipe&,
+                                                              const ParameterInputs&);
 
 } // namespace attn::model

@@ -57,9 +57,13 @@ public:
     /// For this recipe alone, with any sentence.
     explicit ParameterCache(const Recipe& recipe);
 
-    /// Valid until the next call. Throws as draw_parameters.
+    /// Whether all that such a run takes is remembered, so that nothing has to be drawn.
+    [[nodiscard]] bool remembers(const Recipe& recipe, const ParameterInputs& inputs) const;
+
+    /// Valid until the next call. Without a plan what is remembered.
     template <typename Scalar>
-    [[nodiscard]] const PreparedParameters<Scalar>& of(const Recipe& recipe, const ParameterInputs& inputs);
+    [[nodiscard]] const PreparedParameters<Scalar>& of(const std::optional<DrawPlan>& plan, const Recipe& recipe,
+                                                       const ParameterInputs& inputs);
 
 private:
     using Key = std::array<Index, 3>; ///< V, T, S; the other lengths are the recipe's
@@ -70,7 +74,12 @@ private:
         PreparedParameters<Scalar> large; ///< the last one that was too large to be kept with the others
         Key key_of_large{};
         Index bytes = 0;
+
+        /// nullptr: not remembered.
+        [[nodiscard]] const PreparedParameters<Scalar>* find(const Key& key) const;
     };
+
+    [[nodiscard]] Key key_of(const ParameterInputs& inputs) const;
 
     bool by_tokens_; ///< a shape depends on T or S
     std::tuple<Store<float>, Store<double>> stores_;

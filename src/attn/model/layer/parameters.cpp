@@ -1,518 +1,80 @@
 #include "attn/model/layer/parameters.hpp"
 
-#include "attn/model/layer/initialise.hpp"
-#include "attn/model/layer/literal.hpp"
-#include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
 
 namespace attn::model {
 namespace {
 
-/// "W_q", or "W_q of head 1"
-std::string name_with_head(Target target, std::optional<Index> head)
-{
-    return head ? fmt::format("{} of head {}", name_of(target), *head) : std::string(name_of(target));
-}
-
-/// A draw of this run, and where it stands.
-struct PlacedDraw {
-    const Draw& draw;
-    Shape shape; ///< before `take`
-    std::string place;
-    const Recipe* recipe = nullptr; ///< whose draw it is; none: it stands for a tensor of a file
-};
-
-bool is_bias(Target target)
-{
-    return (target >= Target::b_q && target <= Target::b_o) || target > Target::v_a;
-}
-
-Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
-{
-    const Target target = placed.draw.target;
-    if (target >= Target::W_q && target != Target::bias_k && target != Target::bias_v) {
-        const auto [heads, size, reads] = layer_part(target, l);
-        const bool one = placed.draw.head && !is_of_score(target); // those of scores count all heads
-        return {reads, is_bias(target) ? 0 : (one ? 1 : heads) * size};
-    }
-    const Shape& shape = placed.shape;
-    if (shape.size() < 2) {
-        throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear", "the shape " + to_string(shape),
-                    "two dimensions, outputs and inputs, where no layer is named");
-    }
-    return {shape.back(), shape[shape.size() - 2]};
-}
-
-/// Those of nn.init for the tensor that is drawn, whose second dimension counts what an output reads. A projection without a
-/// shape of its own is one matrix of all heads.
-Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
-{
-    const Draw& draw = placed.draw;
-    const bool of_layer = (draw.target >= Target::W_q && draw.target <= Target::U_a) || draw.target == Target::v_a;
-    if (!draw.shape && of_layer) {
-        const Fans layer = fans_of(placed, l);
-        return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};
-    }
-    const Shape& shape = placed.shape;
-    if (shape.size() < 2) {
-        const std::string_view init = init_names.at(static_cast<std::size_t>(draw.init));
-        throw Error(ErrorKind::data, fmt::format("{}: a draw initialised as {}", placed.place, init),
-                    "the shape " + to_string(shape), "two dimensions and more, outputs and inputs first");
-    }
-    const Index rest = element_count(Shape(shape.begin() + 2, shape.end()));
-    return {shape[1] * rest, shape[0] * rest};
-}
-
-/// Ones where output i reads input i, the heads' stack taken as one matrix, of which a draw may make one head.
-std::vector<double> identity(const PlacedDraw& placed)
-{
-    const Shape& shape = placed.shape;
-    if (shape.size() < 2) {
-        throw Error(ErrorKind::data, placed.place + ": a draw initialised as identity", "the shape " + to_string(shape),
-                    "two dimensions and more");
-    }
-    const Index rows = shape[shape.size() - 2];
-    const Index columns = shape.back();
-    const Index heads = element_count(shape) / std::max<Index>(rows * columns, 1);
-    const Index before = placed.draw.head.value_or(0);
-    const bool right = placed.draw.side.value_or(Side::left) == Side::right;
-    const bool apart = is_of_score(placed.draw.target); // each head reads all of its own numbers
-    std::vector<double> values(static_cast<std::size_t>(element_count(shape)), 0.0);
-    for (Index h = 0; h < heads; ++h) {
-        for (Index i = 0; i < rows; ++i) {
-            // From the left, row i of head h is output h·rows + i; from the right, columns are the outputs.
-            const Index j = apart ? i : right ? i - (before + h) * columns : (before + h) * rows + i;
-            if (j >= 0 && j < columns) {
-                values[static_cast<std::size_t>((h * rows + i) * columns + j)] = 1.0;
-            }
-        }
-    }
-    return values;
-}
-
-/// Matrices that read the same lie in one, whose outputs xavier_uniform_ counts.
-Fans joint_fans(const PlacedDraw& placed, const ModelDims& l)
-{
-    const Fans fans = fans_of(placed, l);
-    const bool one = l.keys_read() == l.D && l.values_read() == l.D;
-    return {fans.in, one ? 3 * fans.out : fans.out};
-}
-
-/// Zeros and identities take nothing from a stream and need none.
-std::vector<double> values_of(std::optional<random::Stream>& stream, const PlacedDraw& placed, const ModelDims& dims)
-{
-    if (placed.draw.init == Initialisation::zeros) {
-        std::vector<double> zeros(static_cast<std::size_t>(element_count(placed.shape)));
-        return zeros;
-    }
-    if (placed.draw.init == Initialisation::identity) {
-        return identity(placed);
-    }
-    if (!stream) {
-        throw Error(ErrorKind::data, placed.place + " comes before any seed; allowed: a seed first");
-    }
-    return draw_numbers(*stream, placed.draw, element_count(placed.shape), is_bias(placed.draw.target), [&](FansOf of) {
-        return of == FansOf::layer    ? fans_of(placed, dims)
-               : of == FansOf::tensor ? fans_of_tensor(placed, dims)
-                                      : joint_fans(placed, dims);
-    });
-}
-
-/// Integers that the type rounds would be others than the library drew.
-template <typename Scalar>
-void require_exact(const PlacedDraw& placed)
-{
-    constexpr auto most = static_cast<double>(std::uint64_t{1} << static_cast<unsigned>(std::numeric_limits<Scalar>::digits));
-    const Draw& draw = placed.draw;
-    if (draw.init == Initialisation::integers && (draw.first < -most || draw.second - 1 > most)) {
-        const auto whole = [](double number) { return static_cast<std::int64_t>(number); };
-        throw Error(ErrorKind::data, fmt::format("{}: integers of {}", placed.place, name_of(draw.target)),
-                    fmt::format("{} to {}", whole(draw.first), whole(draw.second - 1)),
-                    fmt::format("{} to {}, which {} holds exactly", whole(-most), whole(most), name_of(dtype_of<Scalar>)));
-    }
-}
-
-/// The part of a drawn tensor that `take` chooses by indices into its leading dimensions.
-template <typename Scalar>
-Tensor<Scalar> taken(const std::vector<double>& values, const PlacedDraw& placed)
-{
-    const Shape& shape = placed.shape;
-    const std::vector<Index>& take = placed.draw.take;
-    if (take.size() > shape.size()) {
-        throw Error(ErrorKind::data, placed.place + ": take", fmt::format("{} indices", take.size()),
-                    "at most one for each dimension of " + to_string(shape));
-    }
-    Index offset = 0;
-    for (std::size_t i = 0; i < take.size(); ++i) {
-        if (take[i] < 0 || take[i] >= shape[i]) {
-            throw Error(ErrorKind::data, fmt::format("{}: take[{}]", placed.place, i), std::to_string(take[i]),
-                        fmt::format("0 to {}", shape[i] - 1));
-        }
-        offset = offset * shape[i] + take[i];
-    }
-    Tensor<Scalar> part(Shape(shape.begin() + static_cast<std::ptrdiff_t>(take.size()), shape.end()));
-    const Index count = element_count(part.shape);
-    for (Index i = 0; i < count; ++i) {
-        part.values[static_cast<std::size_t>(i)] = static_cast<Scalar>(values[static_cast<std::size_t>(offset * count + i)]);
-    }
-    return part;
-}
-
-/// nn.Embedding's row of the token that pads sentences.
-template <typename Scalar>
-void pad(Tensor<Scalar>& table, const PlacedDraw& placed)
-{
-    const std::optional<Index>& row = placed.draw.padding_idx;
-    if (!row) {
-        return;
-    }
-    if (*row >= table.rows()) {
-        throw Error(ErrorKind::data, placed.place + ": padding_idx", std::to_string(*row),
-                    fmt::format("0 to {}, the rows of {}", table.rows() - 1, name_of(placed.draw.target)));
-    }
-    table.matrix().row(*row).setZero();
-}
-
-bool fits(const Draw& draw, const Shape& shape, const ModelDims& dims)
-{
-    const std::vector<Shape> allowed = allowed_shapes(draw, dims);
-    return std::ranges::find(allowed, shape) != allowed.end();
-}
-
-/// For a matrix that stands the other way round. The sizes of heads follow from it where the recipe does not say them.
-std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims dims)
-{
-    Draw draw = placed.draw;
-    if (!goes_with(draw_field::side.only, static_cast<Index>(draw.target))) {
-        return {};
-    }
-    draw.side = side_of(draw) == Side::left ? Side::right : Side::left;
-    if (draw.values && draw.target <= Target::W_v && shape.size() == 2) {
-        const Index size = (draw.side == Side::left ? shape.front() : shape.back()) / heads_of(draw.target, dims);
-        dims.d_k = placed.recipe->dims.d_k.value_or(size);
-        dims.d_v = placed.recipe->dims.d_v.value_or(size);
-    }
-    return !fits(draw, shape, dims) ? ""
-                                    : fmt::format(R"( or {} with "side": "{}")", to_string(shape),
-                                                  side_names.at(static_cast<std::size_t>(*draw.side)));
-}
-
-/// The sizes that the recipe leaves to their defaults, of those that the tensor has and the shape does not.
-std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
-{
-    const Dims said = dims_of(*placed.recipe);
-    const Shape natural = allowed_shapes({.target = placed.draw.target, .side = placed.draw.side}, dims).front();
-    std::string list;
-    const auto add = [&](const FieldInfo& field, const std::optional<Index>& given, Index size) {
-        const bool of_tensor = std::ranges::find(natural, size) != natural.end();
-        if (!given && of_tensor && std::ranges::find(shape, size) == shape.end()) {
-            list += fmt::format("; {} is {} by default, {} sets it", field.name(), size, field.key);
-        }
-    };
-    const Target target = placed.draw.target;
-    const bool of_score = target == Target::W_a || target == Target::U_a;
-    add(field::embed_dim, of_score ? Index{0} : said.embed_dim, dims.D);
-    add(field::d_k, target == Target::W_v || target == Target::W_o ? Index{0} : said.d_k, dims.d_k);
-    add(field::d_v, target == Target::W_v ? said.d_v : Index{0}, dims.d_v);
-    const bool hidden = of_score && placed.recipe->attention.score == core::Score::additive;
-    add(field::d_a, hidden ? said.d_a : Index{0}, dims.d_a);
-    return list;
-}
-
-void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
-{
-    if (fits(placed.draw, shape, dims)) {
-        return;
-    }
-    std::string list;
-    for (const Shape& one : allowed_shapes(placed.draw, dims)) {
-        list += (list.empty() ? "" : " or ") + to_string(one);
-    }
-    list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
-    throw Error(
-        ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)), "the shape " + to_string(shape),
-        fmt::format("{} with these dimensions{}", list, placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
-}
-
-bool is_vector(Target target)
-{
-    return target >= Target::b_q;
-}
-
-/// A vector without its dimensions of length 1.
-template <typename Scalar>
-Tensor<Scalar> flat(Tensor<Scalar> tensor, Target target)
-{
-    if (is_vector(target)) {
-        tensor.shape = {element_count(tensor.shape)};
-    }
-    return tensor;
-}
-
-/// Where each parameter, or each head of it, comes from: "draws[2]", or a file.
-using Places = std::map<Target, std::map<Index, std::string>>;
-constexpr Index all_heads = -1;
-
-void add_place(std::map<Index, std::string>& heads, const Draw& draw, const std::string& place, const ModelDims& dims)
-{
-    const bool whole = !draw.head || heads.contains(all_heads);
-    const auto first = whole ? heads.begin() : heads.find(*draw.head);
-    if (first != heads.end()) {
-        const bool drawn = first->second.starts_with("draws[");
-        const bool whole_twice = !draw.head && heads.contains(all_heads) && heads_of(draw.target, dims) > 1;
-        const bool by_head = whole_twice && goes_with(draw_field::head.only, static_cast<Index>(draw.target));
-        const char* once = by_head ? R"(once, or once for each head, with "head": 0, 1, …)" : "once";
-        throw Error(ErrorKind::data, fmt::format("{}: {} is drawn {}", place, name_with_head(draw.target, draw.head),
-                                                 drawn ? fmt::format("twice, first by {}; allowed: {}", first->second, once)
-                                                       : fmt::format("and also in {}; allowed: one of them", first->second)));
-    }
-    heads.emplace(draw.head.value_or(all_heads), place);
-}
-
-Places places_of(const Recipe& recipe, const ParameterInputs& inputs)
-{
-    Places places;
-    for (const StoredParameter& parameter : inputs.stored) {
-        places[parameter.target].emplace(all_heads, in_quotes(recipe.parameters->file));
-    }
-    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
-        const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
-        for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
-            if (draw.target != Target::none) {
-                add_place(places[draw.target], draw, place_of_step(step), inputs.dims);
-            }
-        }
-    }
-    return places;
-}
-
-/// Of a tensor that is drawn head by head, every head there is and no other.
-void require_heads(const Places& places, const ModelDims& dims)
-{
-    for (const auto& [target, heads] : places) {
-        const Index count = heads_of(target, dims);
-        const auto& [last, place] = *heads.rbegin();
-        if (last >= count) {
-            throw Error(ErrorKind::data, place + ": head", std::to_string(last),
-                        fmt::format("0 to {}, the heads of {}", count - 1, name_of(target)));
-        }
-        for (Index head = 0; head < count && last != all_heads; ++head) {
-            if (!heads.contains(head)) {
-                throw Error(ErrorKind::data,
-                            fmt::format("draws: {} is not drawn; allowed: each of its {}, or all in one draw without head",
-                                        name_with_head(target, head), counted(count, "head")));
-            }
-        }
-    }
-}
-
-/// "[0, 1, 2, …, 7]"
-std::string first_ids(Index count)
-{
-    std::string ids;
-    for (Index id = 0; id < std::min<Index>(count, 3); ++id) {
-        ids += (id == 0 ? "[" : ", ") + std::to_string(id);
-    }
-    return fmt::format("{}{}{}]", ids, count > 4 ? ", …" : "", count > 3 ? fmt::format(", {}", count - 1) : "");
-}
-
-/// Which tensors there are, and where each comes from.
-class Sources {
-public:
-    /// The places must outlive it.
-    explicit Sources(const Places& places) : places_(places) {}
-
-    [[nodiscard]] bool have(Target target) const { return places_.contains(target); }
-    [[nodiscard]] bool in_file(Target target) const { return have(target) && !place(target).starts_with("draws["); }
-    /// Says which tensor is there, and why it must not be.
-    void refuse_if(bool wrong, Target target, const std::string& why) const
-    {
-        if (wrong) {
-            throw Error(ErrorKind::data, in_file(target) ? fmt::format("{} holds {}{}", place(target), name_of(target), why)
-                                                         : fmt::format("draws: {} is drawn{}", name_of(target), why));
-        }
-    }
-
-private:
-    [[nodiscard]] const std::string& place(Target target) const { return places_.at(target).begin()->second; }
-
-    const Places& places_;
-};
-
-void require(bool there, const std::string& what)
-{
-    if (!there) {
-        throw Error(ErrorKind::data, "draws: " + what);
-    }
-}
-
-/// Rows for the words: one table, or drawn by position.
-void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, const Sources& sources)
-{
-    require(!sources.have(Target::embedding) || !recipe.embeddings,
-            "embedding is drawn, and embeddings come from a file; allowed: one of them");
-    const ModelDims& l = inputs.dims;
-    const bool table = sources.have(Target::embedding) || recipe.embeddings;
-    const bool rows = sources.have(Target::embeddings);
-    const bool tables_of_sides = sources.have(Target::key_embedding) || sources.have(Target::value_embedding);
-    require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
-    require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
-    sources.refuse_if(inputs.cross && sources.in_file(Target::embeddings) && !sources.have(Target::key_embeddings),
-                      Target::embeddings,
-                      " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
-    require(!rows || inputs.cross == sources.have(Target::key_embeddings),
-            inputs.cross ? "embeddings are drawn by position, and key_embeddings for the second sentence are not; allowed: both"
-                         : "key_embeddings are drawn, and there is no second sentence; allowed: only with one");
-    require(!table || !sources.have(Target::key_embeddings),
-            "key_embeddings are drawn, and embedding is a table; allowed: key_embeddings with embeddings");
-    require(!sources.have(Target::key_embedding) || !sources.have(Target::key_embeddings),
-            "both key_embedding and key_embeddings are drawn; allowed: one of them");
-    for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
-        sources.refuse_if(sources.in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
-                          ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
-    }
-    const auto* positions = std::get_if<PositionsInput>(&recipe.input);
-    if (positions != nullptr && recipe.embeddings) {
-        throw Error(ErrorKind::data, name_of(Item::embeddings), "an input of bare positions, which look up no rows",
-                    fmt::format(R"(a sentence, or "input": {{"ids": {}}}, which takes the rows in their order)",
-                                first_ids(positions->count)));
-    }
-    require(!(table || tables_of_sides) || positions == nullptr,
-            "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
-    require(l.keys_read() == l.D || sources.have(Target::key_embedding),
-            "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
-    require(l.values_read() == l.keys_read() || sources.have(Target::value_embedding),
-            "value_dim is not key_dim, and no value_embedding is drawn; allowed: a table of that width");
-}
-
-/// What attention cannot do without.
-void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
-{
-    const Places places = places_of(recipe, inputs);
-    require_heads(places, inputs.dims);
-    const Sources sources(places);
-    require_embeddings(recipe, inputs, sources);
-    for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
-        require(sources.have(target), fmt::format("{} is not drawn; allowed: W_q, W_k and W_v, once each", name_of(target)));
-    }
-    const core::Score score = recipe.attention.score;
-    const std::string_view scores = name_of(score);
-    for (const Target target : score_targets) {
-        sources.refuse_if(sources.have(target) && !reads(score, target), target,
-                          fmt::format(", and {} scores do not read it; allowed: general for W_a, b_Wa; additive for all of "
-                                      "W_a, U_a, v_a, b_Wa, b_Ua, b_va",
-                                      scores));
-        require(is_bias(target) || sources.have(target) || !reads(score, target),
-                fmt::format("{} is not drawn, which {} scores need; allowed: {}", name_of(target), scores,
-                            score == core::Score::general ? "W_a" : "W_a, U_a and v_a"));
-    }
-    require(!sources.have(Target::b_o) || sources.have(Target::W_o), "b_o is drawn without W_o; allowed: both");
-    require(sources.have(Target::bias_k) == sources.have(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
-    sources.refuse_if(sources.have(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
-                      ", and the scores are KQ; allowed: QK");
-    sources.refuse_if(sources.have(Target::bias_k) && recipe.attention.placed_by(PositionKind::alibi), Target::bias_k,
-                      ", whose key has no position for alibi; allowed: other positions");
-}
-
-/// Puts one head of a parameter where it lies among all of them, which the first of them makes room for.
-template <typename Scalar>
-void add_head(std::vector<Parameter<Scalar>>& parameters, const Parameter<Scalar>& one, const PlacedDraw& placed,
-              const ModelDims& dims)
-{
-    auto whole = std::ranges::find(parameters, one.target, &Parameter<Scalar>::target);
-    if (whole == parameters.end()) {
-        const Shape shape = shape_of({.target = one.target, .side = one.side}, dims);
-        whole = parameters.insert(whole, {one.target, one.side, Tensor<Scalar>(shape)});
-    }
-    if (whole->side != one.side) {
-        const auto name = [](Side side) { return std::string(side_names.at(static_cast<std::size_t>(side))); };
-        throw Error(ErrorKind::data, fmt::format("{}: side of {}", placed.place, name_with_head(one.target, placed.draw.head)),
-                    name(one.side), name(whole->side) + ", as of the head before it");
-    }
-    std::ranges::copy(one.tensor.values, whole->tensor.values.begin() + *placed.draw.head * std::ssize(one.tensor.values));
-}
-
 /// Limits and deviations may lead out of the type: PyTorch draws in float32 whatever the run computes in.
 template <typename Scalar>
-void require_held(const Tensor<Scalar>& tensor, const PlacedDraw& placed)
+void require_held(std::span<const Scalar> values, const PlannedDraw& draw)
 {
-    if (!std::ranges::all_of(tensor.values, [](Scalar value) { return std::isfinite(value); })) {
-        throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)),
+    if (!all_finite(values)) {
+        throw Error(ErrorKind::data, fmt::format("{}: {}", place_of_step(draw.step), name_of(draw.target)),
                     "numbers that are not finite",
                     "limits, means, deviations and gains for numbers up to 3.4e38; generators of NumPy go beyond with --dtype "
                     "float64");
     }
 }
 
-/// What the draw becomes, all of a parameter or one head.
-template <typename Scalar>
-void add_drawn(std::vector<Parameter<Scalar>>& parameters, const std::vector<double>& values, const PlacedDraw& placed,
-               const ModelDims& dims)
+std::vector<double> numbers_of(const Ones& ones, Index count)
 {
-    const Draw& draw = placed.draw;
-    require_exact<Scalar>(placed);
-    Parameter<Scalar> parameter{draw.target, side_of(draw), taken<Scalar>(values, placed)};
-    require_shape(placed, parameter.tensor.shape, dims);
-    require_held(parameter.tensor, placed);
-    parameter.tensor = flat(std::move(parameter.tensor), draw.target);
-    pad(parameter.tensor, placed);
-    if (draw.head) {
-        add_head(parameters, parameter, placed, dims);
-    } else {
-        parameters.push_back(std::move(parameter));
+    std::vector<double> numbers(static_cast<std::size_t>(count));
+    for (const Index place : ones.places) {
+        numbers[static_cast<std::size_t>(place)] = 1.0;
     }
+    return numbers;
 }
 
-/// As the file holds it.
+/// What is kept of the numbers, where it lies in its parameter, which its first head makes room for.
 template <typename Scalar>
-Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, const ModelDims& dims)
+void keep(std::vector<Parameter<Scalar>>& parameters, const PlannedDraw& draw, std::span<const double> numbers)
 {
-    Parameter<Scalar> parameter{stored.target, stored.side, flat(load<Scalar>(stored.tensor), stored.target)};
-    const Draw draw{.target = stored.target, .side = stored.side};
-    require_shape({draw, {}, in_quotes(recipe.parameters->file)}, parameter.tensor.shape, dims);
-    return parameter;
+    auto found = std::ranges::find(parameters, draw.target, &Parameter<Scalar>::target);
+    if (found == parameters.end()) {
+        found = parameters.insert(found, {draw.target, draw.side, Tensor<Scalar>(draw.shape)});
+    }
+    Tensor<Scalar>& tensor = found->tensor;
+    const auto at = static_cast<std::size_t>(draw.at), kept = static_cast<std::size_t>(draw.kept);
+    const std::span<Scalar> part = std::span(tensor.values).subspan(at, kept);
+    std::ranges::transform(numbers.subspan(static_cast<std::size_t>(draw.first), kept), part.begin(),
+                           [](double number) { return static_cast<Scalar>(number); });
+    require_held<Scalar>(part, draw);
+    if (draw.padding) {
+        tensor.matrix().row(*draw.padding).setZero();
+    }
 }
 
 } // namespace
 
 template <typename Scalar>
-Drawn<Scalar> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
+Drawn<Scalar> draw_parameters(const DrawPlan& plan)
 {
-    require_targets(recipe, inputs);
-    const ModelDims& dims = inputs.dims;
-    std::optional<random::Stream> stream;
-    std::vector<Parameter<Scalar>> parameters;
-    for (const StoredParameter& stored : inputs.stored) {
-        parameters.push_back(loaded<Scalar>(stored, recipe, dims));
-    }
-    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
-        if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
-            stream = start_stream(recipe.generator, seed->value, place_of_step(step));
+    Drawn<Scalar> drawn;
+    for (const auto& step : plan.steps) {
+        if (const auto* seed = std::get_if<Seed>(&step)) {
+            drawn.stream = start_stream(plan.generator, seed->value);
             continue;
         }
-        for (const Draw& draw : parts_of(std::get<Draw>(recipe.draws[step]))) {
-            const PlacedDraw placed{draw, shape_of(draw, dims), place_of_step(step), &recipe};
-            if (draw.values) {
-                require_shape(placed, placed.shape, dims);
-                Tensor<Scalar> stated = flat(tensor_of<Scalar>(*draw.values, placed.place + ".values"), draw.target);
-                parameters.push_back({draw.target, side_of(draw), std::move(stated)});
-                continue;
-            }
-            const std::vector<double> values = values_of(stream, placed, dims);
-            if (draw.target != Target::none) {
-                add_drawn(parameters, values, placed, dims);
-            }
+        const auto& draw = std::get<PlannedDraw>(step);
+        if (const auto* given = std::get_if<TensorView>(&draw.numbers)) {
+            drawn.parameters.push_back({draw.target, draw.side, {draw.shape, load<Scalar>(*given).values}});
+            continue;
+        }
+        const auto* ones = std::get_if<Ones>(&draw.numbers);
+        const std::vector<double> numbers = ones != nullptr
+                                                ? numbers_of(*ones, draw.count)
+                                                : draw_numbers(*drawn.stream, std::get<Distribution>(draw.numbers), draw.count);
+        if (draw.target != Target::none) {
+            keep<Scalar>(drawn.parameters, draw, numbers);
         }
     }
-    std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
-    return {std::move(parameters), std::move(stream)};
+    std::ranges::sort(drawn.parameters, {}, &Parameter<Scalar>::target);
+    return drawn;
 }
 
 template <typename Scalar>
@@ -535,8 +97,8 @@ Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
     return factor;
 }
 
-template Drawn<float> draw_parameters(const Recipe&, const ParameterInputs&);
-template Drawn<double> draw_parameters(const Recipe&, const ParameterInputs&);
+template Drawn<float> draw_parameters(const DrawPlan&);
+template Drawn<double> draw_parameters(const DrawPlan&);
 template Matrix<double> as_right_factor(const Parameter<float>&, Index);
 template Matrix<double> as_right_factor(const Parameter<double>&, Index);
 

@@ -18,11 +18,7 @@
 // D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
 #pragma once
 
-#include "attn/model/layer/model_dims.hpp"
-#include "attn/random/stream.hpp"
-#include "attn/tensor/view.hpp"
-
-#include <span>
+#include "attn/model/layer/draw_plan.hpp"
 
 namespace attn::model {
 
@@ -33,30 +29,16 @@ struct Parameter {
     Tensor<Scalar> tensor; ///< as drawn
 };
 
-/// A parameter as a file holds it.
-struct StoredParameter {
-    Target target;
-    Side side; ///< of a W_…
-    TensorView tensor;
-};
-
-/// What parameters are made for.
-struct ParameterInputs {
-    const ModelDims& dims;
-    bool cross = false;
-    std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
-};
-
 template <typename Scalar>
 struct Drawn {
     std::vector<Parameter<Scalar>> parameters; ///< in the order of Target
     std::optional<random::Stream> stream;      ///< as the draws leave it; nothing: it was never seeded
 };
 
-/// Performs the draws in order; those thrown away are left out. Stored ones join them. Throws Error(data) for a draw before the
-/// first seed, a tensor there twice or missing, or a shape that is none of the above, naming the draw and both shapes.
+/// Performs the draws in order; those thrown away are left out. One thing shows itself on the way: throws Error(data) for
+/// numbers of a stream that are not finite, naming the draw.
 template <typename Scalar>
-[[nodiscard]] Drawn<Scalar> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
+[[nodiscard]] Drawn<Scalar> draw_parameters(const DrawPlan& plan);
 
 /// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
 template <typename Scalar>

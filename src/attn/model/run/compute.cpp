@@ -302,21 +302,16 @@ private:
 template <typename Scalar>
 ComputedArrays compute(const ResolvedRun& run)
 {
-    const std::vector<StoredParameter>& stored = run.settings.parameters;
-    if (run.settings.observer) {
-        run.settings.observer({name_of(Item::parameters), {static_cast<Index>(run.recipe.draws.size() + stored.size())}, 0});
-    }
-    const ParameterInputs inputs{run.dims, run.words.cross, stored};
     ComputedArrays computed;
     if (run.preparations != nullptr) {
-        const PreparedParameters<Scalar>& shared = run.preparations->of<Scalar>(run.recipe, inputs);
+        const PreparedParameters<Scalar>& shared = run.preparations->of<Scalar>(run.draws, run.recipe, run.parameter_inputs());
         computed = Computation<Scalar>(run, shared).compute();
         if (!run.kept.contains(Item::parameters)) {
             return computed;
         }
         computed.parameters = named(shared.parameters);
     } else {
-        Drawn<Scalar> drawn = draw_parameters<Scalar>(run.recipe, inputs);
+        Drawn<Scalar> drawn = draw_parameters<Scalar>(*run.draws);
         PreparedParameters<Scalar> own{std::move(drawn.parameters), {}, std::move(drawn.stream)};
         computed = Computation<Scalar>(run, own).compute();
         computed.parameters = named(std::move(own.parameters));

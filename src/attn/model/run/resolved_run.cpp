@@ -146,6 +146,19 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
     return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
 }
 
+/// Sinusoids and turns are exact for so many words only.
+void require_positions(const Recipe& recipe, const ModelDims& dims)
+{
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    for (const Index tokens : {dims.T, dims.S}) {
+        if (positions && positions->kind != PositionKind::alibi && tokens > core::most_positions) {
+            throw Error(ErrorKind::data,
+                        fmt::format("{} positions", position_names.at(static_cast<std::size_t>(positions->kind))),
+                        fmt::format("{} tokens", tokens), fmt::format("up to {}", core::most_positions));
+        }
+    }
+}
+
 void require_settings(const Recipe& recipe, const RunSettings& settings)
 {
     require_mask(recipe, settings);
@@ -310,6 +323,18 @@ ResolvedRun::ResolvedRun(const Recipe& config, const Show& show, const RunSettin
         read_mask(*mask.given(), recipe, settings);
     }
     table = load_table(recipe, words, settings);
+    tell_of_parameters();
+    if (preparations == nullptr || !preparations->remembers(recipe, parameter_inputs())) {
+        draws = plan_draws(recipe, parameter_inputs());
+    }
+    require_positions(recipe, dims);
+}
+
+void ResolvedRun::tell_of_parameters() const
+{
+    if (settings.observer) {
+        settings.observer({name_of(Item::parameters), {std::ssize(recipe.draws) + std::ssize(settings.parameters)}, 0});
+    }
 }
 
 } // namespace attn::model

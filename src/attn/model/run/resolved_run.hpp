@@ -1,5 +1,5 @@
 // What a run is asked for, judged once, before anything is computed: in the order of the fields here. What computes takes this
-// value and refuses nothing more of it; the draws alone are judged where they are made.
+// value and refuses nothing more of it; only drawn numbers that are not finite show themselves on the way.
 #pragma once
 
 #include "attn/model/layer/hidden_words.hpp"
@@ -25,6 +25,10 @@ struct ResolvedRun {
     /// Throws as run(). `shared`: of other runs of the recipe; nullptr: this run is the only one.
     ResolvedRun(const Recipe& config, const Show& show, const RunSettings& settings, BatchRunner::Shared* shared);
 
+    /// They are about to be judged and drawn, or drawn once more.
+    void tell_of_parameters() const;
+    [[nodiscard]] ParameterInputs parameter_inputs() const { return {dims, words.cross, settings.parameters}; }
+
     const RunSettings& settings;
     ParameterCache* preparations;          ///< of other runs of the recipe, or nullptr
     std::optional<Recipe> of_entry;        ///< of a batch: the recipe with the draws of one entry
@@ -38,6 +42,7 @@ struct ResolvedRun {
     Index bytes = 0;                       ///< of memory that it takes at most
     WholeMask mask;                        ///< of a file, or stated, and what is hidden
     std::optional<EmbeddingTable> table{}; ///< (V, D), where it is not drawn
+    std::optional<DrawPlan> draws{};       ///< of the parameters; nothing: `preparations` remembers them
 };
 
 } // namespace attn::model

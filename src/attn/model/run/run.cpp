@@ -41,6 +41,7 @@ std::vector<Difference> verify(const ResolvedRun& run, const ComputedArrays& com
     if (run.settings.observer) {
         run.settings.observer({field::verify.name(), {static_cast<Index>(computed.arrays.size())}, 0});
     }
+    run.tell_of_parameters();
     const ComputedArrays exact = compute<double>(run);
     std::vector<Difference> differences;
     for (std::size_t i = 0; i < computed.arrays.size(); ++i) {

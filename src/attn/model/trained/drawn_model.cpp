@@ -1,6 +1,5 @@
 #include "attn/model/trained/drawn_model.hpp"
 
-#include "attn/model/layer/initialise.hpp"
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
@@ -26,53 +25,52 @@ Shapes shapes_of(const transformer::Architecture& architecture)
     return shapes;
 }
 
-struct DrawnPart {
-    Tensor<float> values;
-    Index rows = 0; ///< drawn so far
-};
-
-class WeightDrawing {
+class WeightPlanning {
 public:
-    WeightDrawing(const transformer::Architecture& architecture, Generator generator)
-        : architecture_(architecture), generator_(generator), shapes_(shapes_of(architecture))
+    WeightPlanning(const transformer::Architecture& architecture, Generator generator)
+        : architecture_(architecture), shapes_(shapes_of(architecture)), plan_{generator, {}, {}}
     {
     }
 
-    void seed(std::uint64_t value, const std::string& place) { stream_ = start_stream(generator_, value, place); }
+    void seed(const Seed& seed, const std::string& place)
+    {
+        require_seed(plan_.generator, seed.value, place);
+        seeded_ = true;
+        plan_.steps.emplace_back(seed);
+    }
 
     /// `pattern`: the name as the draw has it, with its *.
     void draw(const std::string& pattern, const std::string& name, const Draw& draw, const std::string& place)
     {
         const Shape& shape = shape_of(pattern, name, place);
-        DrawnPart& part = drawn_.try_emplace(name, DrawnPart{Tensor<float>(shape), 0}).first->second;
+        plan_.tensors.try_emplace(name, PlannedTensor{shape});
+        Index& before = rows_[name];
         const Index d = architecture_.layers.front().attention.d;
         const Index rows = draw.head ? d : shape.front();
-        if (part.rows != draw.head.value_or(0) * d || part.rows + rows > shape.front()) {
+        if (before != draw.head.value_or(0) * d || before + rows > shape.front()) {
             throw Error(ErrorKind::data,
                         fmt::format("{}: {}{}", place, name, draw.head ? fmt::format(" of head {}", *draw.head) : ""),
-                        fmt::format("{} of its {} drawn before", part.rows, counted(shape.front(), "row")),
+                        fmt::format("{} of its {} drawn before", before, counted(shape.front(), "row")),
                         "each tensor once, or once for each head, from head 0 on");
         }
         const Index row = element_count(shape) / shape.front();
-        const std::vector<double> values = numbers(name, draw, rows * row, place);
-        std::ranges::transform(values, part.values.values.begin() + part.rows * row,
-                               [](double value) { return static_cast<float>(value); });
-        part.rows += rows;
+        if (draw.init != Initialisation::zeros) { // as they are before a draw
+            plan_.steps.emplace_back(WeightDraw{name, before * row, rows * row, distribution(name, draw, place)});
+        }
+        before += rows;
     }
 
-    std::vector<NamedTensor> finished()
+    WeightPlan finished() &&
     {
-        std::vector<NamedTensor> tensors;
-        for (auto& [name, part] : drawn_) {
-            if (part.rows != part.values.shape.front()) {
-                throw Error(ErrorKind::data, "draws: " + name, fmt::format("{} rows", part.rows),
-                            fmt::format("{}, those of all heads", part.values.shape.front()));
+        for (const auto& [name, rows] : rows_) {
+            if (const Index all = shapes_.at(name).front(); rows != all) {
+                throw Error(ErrorKind::data, "draws: " + name, fmt::format("{} rows", rows),
+                            fmt::format("{}, those of all heads", all));
             }
-            tensors.push_back(owned(name, std::move(part.values)));
         }
         const std::string head = architecture_.head ? architecture_.head->words + ".weight" : ""; // a model may have none
         for (const auto& [name, shape] : shapes_) {
-            if (drawn_.contains(name) || name == head) {
+            if (rows_.contains(name) || name == head) {
                 continue;
             }
             if (!is_of_norm(name)) {
@@ -80,11 +78,9 @@ public:
                                                          "allowed: one of each tensor that config.json asks for",
                                                          in_quotes(name), to_string(shape)));
             }
-            Tensor<float> values(shape);
-            std::ranges::fill(values.values, name.ends_with(".weight") ? 1.0F : 0.0F);
-            tensors.push_back(owned(name, std::move(values)));
+            plan_.tensors.emplace(name, PlannedTensor{shape, name.ends_with(".weight") ? 1.0F : 0.0F});
         }
-        return tensors;
+        return std::move(plan_);
     }
 
 private:
@@ -113,13 +109,12 @@ private:
 
     [[nodiscard]] bool is_of_norm(const std::string& name) const { return weight_shape(name).size() == 1; }
 
-    std::vector<double> numbers(const std::string& name, const Draw& draw, Index count, const std::string& place)
+    [[nodiscard]] Distribution distribution(const std::string& name, const Draw& draw, const std::string& place) const
     {
-        if (draw.init == Initialisation::zeros) {
-            std::vector<double> zeros(static_cast<std::size_t>(count));
-            return zeros;
+        if (!seeded_) {
+            throw Error(ErrorKind::data, place + " comes before any seed; allowed: a seed first");
         }
-        const auto fans = [&](FansOf of) {
+        return distribution_of(draw, name.ends_with(".bias"), [&](FansOf of) {
             const Shape& weight = weight_shape(name);
             if (weight.size() < 2) {
                 throw Error(ErrorKind::data, fmt::format("{}: {}", place, name), "the shape " + to_string(shapes_.at(name)),
@@ -127,18 +122,14 @@ private:
             }
             const Index out = draw.head ? architecture_.layers.front().attention.d : weight[0];
             return Fans{weight[1], of == FansOf::joint ? 3 * out : out};
-        };
-        if (!stream_) {
-            throw Error(ErrorKind::data, place + " comes before any seed; allowed: a seed first");
-        }
-        return draw_numbers(*stream_, draw, count, name.ends_with(".bias"), fans);
+        });
     }
 
     const transformer::Architecture& architecture_;
-    Generator generator_;
-    std::optional<random::Stream> stream_;
     Shapes shapes_;
-    std::map<std::string, DrawnPart> drawn_;
+    WeightPlan plan_;
+    std::map<std::string, Index> rows_; ///< planned so far
+    bool seeded_ = false;
 };
 
 } // namespace
@@ -163,9 +154,9 @@ void require_room_for_weights(const transformer::Architecture& architecture, Ind
     }
 }
 
-std::vector<NamedTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
+WeightPlan plan_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
 {
-    WeightDrawing drawing(architecture, draws.generator);
+    WeightPlanning planning(architecture, draws.generator);
     const auto star = [&](std::size_t step) {
         const auto* draw = std::get_if<TensorDraw>(&draws.steps[step]);
         return draw == nullptr ? std::string::npos : draw->tensor.find('*');
@@ -179,22 +170,46 @@ std::vector<NamedTensor> draw_weights(const transformer::Architecture& architect
         for (std::size_t layer = 0; end > step && layer < architecture.layers.size(); ++layer) {
             for (std::size_t i = step; i < end; ++i) {
                 const auto& draw = std::get<TensorDraw>(draws.steps[i]);
-                drawing.draw(draw.tensor, std::string(draw.tensor).replace(star(i), 1, std::to_string(layer)), draw.numbers,
-                             place_of_step(i));
+                planning.draw(draw.tensor, std::string(draw.tensor).replace(star(i), 1, std::to_string(layer)), draw.numbers,
+                              place_of_step(i));
             }
         }
         if (end == step) {
             if (const auto* seed = std::get_if<Seed>(&draws.steps[step])) {
-                drawing.seed(seed->value, place_of_step(step));
+                planning.seed(*seed, place_of_step(step));
             } else {
                 const auto& draw = std::get<TensorDraw>(draws.steps[step]);
-                drawing.draw(draw.tensor, draw.tensor, draw.numbers, place_of_step(step));
+                planning.draw(draw.tensor, draw.tensor, draw.numbers, place_of_step(step));
             }
             ++end;
         }
         step = end;
     }
-    return drawing.finished();
+    return std::move(planning).finished();
+}
+
+std::vector<NamedTensor> draw_weights(const WeightPlan& plan)
+{
+    std::map<std::string, Tensor<float>> drawn;
+    for (const auto& [name, tensor] : plan.tensors) {
+        const auto count = static_cast<std::size_t>(element_count(tensor.shape));
+        drawn.emplace(name, Tensor<float>(tensor.shape, std::vector<float>(count, tensor.fill)));
+    }
+    std::optional<random::Stream> stream;
+    for (const auto& step : plan.steps) {
+        if (const auto* seed = std::get_if<Seed>(&step)) {
+            stream = start_stream(plan.generator, seed->value);
+            continue;
+        }
+        const auto& draw = std::get<WeightDraw>(step);
+        std::ranges::transform(draw_numbers(*stream, draw.numbers, draw.count), drawn.at(draw.tensor).values.begin() + draw.at,
+                               [](double value) { return static_cast<float>(value); });
+    }
+    std::vector<NamedTensor> tensors;
+    for (auto& [name, tensor] : drawn) {
+        tensors.push_back(owned(name, std::move(tensor)));
+    }
+    return tensors;
 }
 
 } // namespace attn::model

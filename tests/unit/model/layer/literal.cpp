@@ -1,17 +1,17 @@
 #include "attn/model/layer/literal.hpp"
 
-#include "attn/model/layer/parameters.hpp"
 #include "unit/error_of.hpp"
+#include "unit/model/layer/small_layers.hpp"
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using namespace attn::model;
+using attn::Dtype;
 using attn::ElementType;
 using attn::Index;
 using attn::Shape;
-using attn::Tensor;
 
 Draw stated(Target target, const Shape& shape, std::optional<Side> side = {})
 {
@@ -54,19 +54,19 @@ TEST(DimsOf, AreThoseOfTheRecipeWhereItSaysThem)
 TEST(Literal, IsRoundedOnceToTheType)
 {
     const Literal literal{.shape = {1, 2}, .values = {0.1, -3}};
-    EXPECT_EQ(tensor_of<float>(literal, "x").values, (std::vector<float>{0.1F, -3}));
-    EXPECT_EQ(tensor_of<double>(literal, "x").values, (std::vector<double>{0.1, -3}));
+    EXPECT_EQ(attn::load<float>(checked_view(literal, Dtype::float32, "x")).values, (std::vector<float>{0.1F, -3}));
+    EXPECT_EQ(attn::load<double>(checked_view(literal, Dtype::float64, "x")).values, (std::vector<double>{0.1, -3}));
 }
 
 TEST(Literal, ThatATypeDoesNotHoldIsRefused)
 {
     const Literal integer{.shape = {2, 1}, .values = {1, 16777217}, .integers = {1}};
-    EXPECT_EQ(error_of([&] { (void)tensor_of<float>(integer, "x"); }),
+    EXPECT_EQ(error_of([&] { (void)checked_view(integer, Dtype::float32, "x"); }),
               "x at (1, 0): got 16777217, an integer that float32 does not hold; allowed: one that it holds, such as 16777216, "
               "or --dtype float64");
-    EXPECT_EQ(error_of([&] { (void)tensor_of<double>(integer, "x"); }), "no error");
-    EXPECT_EQ(error_of([&] { (void)tensor_of<float>({.shape = {1}, .values = {16777217}}, "x"); }), "no error");
-    EXPECT_EQ(error_of([&] { (void)tensor_of<float>({.shape = {1}, .values = {-1e39}}, "x"); }),
+    EXPECT_EQ(error_of([&] { (void)checked_view(integer, Dtype::float64, "x"); }), "no error");
+    EXPECT_EQ(error_of([&] { (void)checked_view({.shape = {1}, .values = {16777217}}, Dtype::float32, "x"); }), "no error");
+    EXPECT_EQ(error_of([&] { (void)checked_view({.shape = {1}, .values = {-1e39}}, Dtype::float32, "x"); }),
               "x at (0,): got -1e+39, which is beyond float32; allowed: up to 3.4e38, or --dtype float64");
 }
 
@@ -79,8 +79,8 @@ TEST(Literal, MovesNoStream)
     recipe.draws.insert(recipe.draws.begin() + 1, Seed{4});
     Recipe alone = recipe;
     std::swap(alone.draws[1], alone.draws[0]);
-    EXPECT_EQ(draw_parameters<float>(recipe, {.dims = dims}).parameters[2].tensor.values,
-              draw_parameters<float>(alone, {.dims = dims}).parameters[2].tensor.values);
+    EXPECT_EQ(small::drawn<float>(recipe, {.dims = dims}).parameters[2].tensor.values,
+              small::drawn<float>(alone, {.dims = dims}).parameters[2].tensor.values);
 }
 
 TEST(StatedMask, IsOfTheTypeThatAFileWouldHave)
