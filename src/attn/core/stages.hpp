@@ -80,7 +80,7 @@ struct Exponentials {
     double maximum;           ///< of the scores and the sink; NaN if a score is
     RowVector<double> powers; ///< exp(s - maximum); where the maximum is +inf, 1 of the scores that are, otherwise 0. 0 of a
                               ///< row of -inf alone, all NaN if a score is
-    double sum; ///< of them, and of that of the sink; step by step it is in Scalar
+    double sum;               ///< of them, and of that of the sink; step by step it is in Scalar
 };
 /// Of one row (1, S).
 template <typename Scalar>
