@@ -244,46 +244,55 @@ Matrix<Scalar> with_digits_of(const MatrixView<Scalar>& values, ElementType type
 }
 
 template <typename Scalar>
+Exponentials exponentials(const MatrixView<Scalar>& masked, const SoftmaxOptions<Scalar>& options)
+{
+    const auto maximum = largest_of_row<Scalar>(masked, 0, options.sink);
+    return in_type_of_steps<Scalar>(options.rounding, [&]<typename Step>(Step) -> Exponentials {
+        RowVector<double> powers = RowVector<double>::Zero(masked.cols());
+        if (maximum == minus_infinity<Scalar>) { // no key to attend to
+            return {static_cast<double>(maximum), std::move(powers), 0};
+        }
+        if (maximum == std::numeric_limits<Scalar>::infinity()) {
+            // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.
+            powers = (masked.row(0).array() == maximum).template cast<double>();
+        } else {
+            powers = (masked.row(0).template cast<Step>().array() - static_cast<Step>(maximum)).template cast<double>();
+            math::exp(powers.data(), powers.data(), powers.size());
+        }
+        Step sum = 0;
+        for (const double power : powers) {
+            sum += static_cast<Step>(power);
+        }
+        if (options.sink != minus_infinity<Scalar>) {
+            sum += static_cast<Step>(math::exp(static_cast<double>(options.sink) - static_cast<double>(maximum)));
+        }
+        return {static_cast<double>(maximum), std::move(powers), static_cast<double>(sum)};
+    });
+}
+
+template <typename Scalar>
 Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, const SoftmaxOptions<Scalar>& options)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
-    RowVector<double> powers(masked.cols());
     for (Index i = 0; i < masked.rows() && masked.cols() > 0; ++i) {
-        const auto maximum = largest_of_row<Scalar>(masked, i, options.sink);
-        if (maximum == minus_infinity<Scalar>) {
-            weights.row(i).setConstant(options.empty); // no key to attend to
+        auto [maximum, powers, sum] = exponentials<Scalar>(masked.row(i), options);
+        if (maximum == minus_infinity<double>) {
+            weights.row(i).setConstant(options.empty);
             continue;
         }
         if (std::isnan(maximum)) { // of its keys alone: a masked one has no part in them
-            weights.row(i) =
-                (masked.row(i).array() == minus_infinity<Scalar>).select(RowVector<Scalar>::Zero(masked.cols()), maximum);
+            weights.row(i) = (masked.row(i).array() == minus_infinity<Scalar>)
+                                 .select(RowVector<Scalar>::Zero(masked.cols()), static_cast<Scalar>(maximum));
             continue;
         }
-        const auto write_weights = [&]<typename Step>(Step) {
-            if (maximum == std::numeric_limits<Scalar>::infinity()) {
-                // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.
-                powers = (masked.row(i).array() == maximum).template cast<double>();
-            } else {
-                powers = (masked.row(i).template cast<Step>().array() - static_cast<Step>(maximum)).template cast<double>();
-                math::exp(powers.data(), powers.data(), powers.size());
-            }
-            Step sum = 0;
-            for (const double power : powers) {
-                sum += static_cast<Step>(power);
-            }
-            if (options.sink != minus_infinity<Scalar>) {
-                sum += static_cast<Step>(math::exp(static_cast<double>(options.sink) - static_cast<double>(maximum)));
-            }
-            if (options.power_type) {
-                powers = rounded<double>(powers, *options.power_type);
-            }
-            if constexpr (std::is_same_v<Step, double>) {
-                weights.row(i) = (powers / sum).template cast<Scalar>();
-            } else {
-                weights.row(i) = powers.template cast<Step>() * (1 / sum);
-            }
-        };
-        in_type_of_steps<Scalar>(options.rounding, write_weights);
+        if (options.power_type) {
+            powers = rounded<double>(powers, *options.power_type);
+        }
+        if (by_step<Scalar>(options.rounding)) {
+            weights.row(i) = powers.template cast<Scalar>() * (1 / static_cast<Scalar>(sum));
+        } else {
+            weights.row(i) = (powers / sum).template cast<Scalar>();
+        }
     }
     return weights;
 }
@@ -373,6 +382,7 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
     template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
     template Matrix<Scalar> with_digits_of(const MatrixView<Scalar>&, ElementType);                                            \
+    template Exponentials exponentials(const MatrixView<Scalar>&, const SoftmaxOptions<Scalar>&);                              \
     template Matrix<Scalar> softmax(const MatrixView<Scalar>&, const SoftmaxOptions<Scalar>&);                                 \
     template RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>&, Scalar);                                                 \
     template Matrix<Scalar> drop(const MatrixView<Scalar>&, const Matrix<double>&, double, Rounding);                          \

@@ -75,6 +75,17 @@ struct SoftmaxOptions {
     Rounding rounding = Rounding::stage;
 };
 
+/// What the scores of a row become before they are divided.
+struct Exponentials {
+    double maximum;           ///< of the scores and the sink; NaN if a score is
+    RowVector<double> powers; ///< exp(s - maximum); where the maximum is +inf, 1 of the scores that are, otherwise 0. 0 of a
+                              ///< row of -inf alone, all NaN if a score is
+    double sum;               ///< of them, and of that of the sink; step by step it is in Scalar
+};
+/// Of one row (1, S).
+template <typename Scalar>
+[[nodiscard]] Exponentials exponentials(const MatrixView<Scalar>& masked, const SoftmaxOptions<Scalar>& options = {});
+
 /// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf.
 /// Scores of +inf, which overflowed, share the row among themselves. NaN in a row makes all of it NaN but the zeros where s is
 /// -inf. Step by step the sum is inverted once and its inverse multiplied, as PyTorch does.

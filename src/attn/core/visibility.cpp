@@ -177,6 +177,26 @@ bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options)
     return numbers || !inputs.slopes.empty() || (inputs.extra_key && has_bias(inputs, options));
 }
 
+Visible visible(const AttentionInputs& inputs, const AttentionOptions& options, RowPlace place)
+{
+    Visible seen{visible_keys(inputs, options, place.b, place.i), {}};
+    if (has_bias(inputs, options)) {
+        seen.bias.resize(inputs.dims().total());
+        const BiasPlace row{place.b, place.h, place.i, 1, 0, seen.bias.size()};
+        (void)load_bias(inputs, options, row, seen.bias.data(), seen.bias.size());
+    }
+    return seen;
+}
+
+AttentionInputs without_numbers(const AttentionDims& dims)
+{
+    AttentionInputs inputs;
+    inputs.queries.shape = {dims.B, dims.H, dims.T, dims.d_k};
+    inputs.keys.shape = {dims.B, dims.H_kv, dims.total(), dims.d_k};
+    inputs.values.shape = {dims.B, dims.H_kv, dims.total(), dims.d_v};
+    return inputs;
+}
+
 Seen seen_of(const std::byte* from, Index count, ElementType type)
 {
     switch (type) {

@@ -16,6 +16,7 @@
 #include "attn/core/attention.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace attn::core {
 
@@ -39,6 +40,32 @@ namespace attn::core {
 [[nodiscard]] bool has_bias(const AttentionInputs& inputs, const AttentionOptions& options);
 /// Whether it may hold anything but the 0 and -inf of a boolean mask.
 [[nodiscard]] bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options);
+
+/// Row i of head h of batch entry b, which is that of a query.
+struct RowPlace {
+    Index b, h, i;
+
+    bool operator==(const RowPlace&) const = default;
+};
+
+/// What one query sees.
+struct Visible {
+    KeyRange keys;          ///< others not at all
+    RowVector<double> bias; ///< (P+S): of each key, or empty: there is none
+
+    /// What is added to its score of a key: -inf where it does not see that.
+    [[nodiscard]] double added(Index key) const
+    {
+        return key < keys.begin || key >= keys.end ? -std::numeric_limits<double>::infinity()
+               : bias.size() == 0                  ? 0
+                                                   : bias(key);
+    }
+    [[nodiscard]] bool sees(Index key) const { return added(key) != -std::numeric_limits<double>::infinity(); }
+};
+/// Of the inputs it reads what hides and adds, and the shapes of queries, keys, values and cache. Throws as load_bias().
+[[nodiscard]] Visible visible(const AttentionInputs& inputs, const AttentionOptions& options, RowPlace place);
+/// Inputs of these sizes without numbers, which are enough to ask that of; the keys of a cache are among S.
+[[nodiscard]] AttentionInputs without_numbers(const AttentionDims& dims);
 
 /// Where a block of scores lies in (B, H, T, S).
 struct BiasPlace {

@@ -183,6 +183,17 @@ TEST(WithDigitsOf, RoundsToEvenWhateverTheRange)
     EXPECT_TRUE(std::isnan(core::with_digits_of<float>(rows({{std::nanf("")}}), attn::ElementType::float16)(0, 0)));
 }
 
+TEST(Exponentials, AreWhatSoftmaxDivides)
+{
+    const core::Exponentials made = core::exponentials<float>(rows({{2, 1, -infinity}}));
+    EXPECT_EQ(made.maximum, 2);
+    EXPECT_EQ(made.powers, (attn::RowVector<double>{{1, std::exp(-1.0), 0}}));
+    EXPECT_EQ(made.sum, 1 + std::exp(-1.0));
+    EXPECT_EQ(core::exponentials<float>(rows({{infinity, 5}})).powers, (attn::RowVector<double>{{1, 0}}));
+    EXPECT_EQ(core::exponentials<float>(rows({{-infinity, -infinity}})).sum, 0);
+    EXPECT_EQ(core::exponentials<float>(rows({{0, 0}}), {.sink = 0}).sum, 3);
+}
+
 TEST(Softmax, OfEqualScoresIsUniform)
 {
     EXPECT_EQ(core::softmax<float>(rows({{7, 7, 7, 7}})), rows({{0.25F, 0.25F, 0.25F, 0.25F}}));

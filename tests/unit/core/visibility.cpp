@@ -228,4 +228,30 @@ TEST(ExtraKey, JoinsMasksOfBothKinds)
     EXPECT_EQ(with_extra_key(masked_by(seen.view()), {}, {0, 1}), (std::vector<double>{hidden, 0, 0, 0, hidden, 0}));
 }
 
+TEST(Visible, IsARangeWhereNothingIsAdded)
+{
+    AttentionInputs moved = inputs(2, 4);
+    moved.offsets = {1};
+    moved.lengths = {3};
+    const attn::core::Visible seen = visible(moved, {.window = attn::core::Window{1, 1}}, {.b = 0, .h = 0, .i = 1});
+    EXPECT_EQ(seen.bias.size(), 0);
+    EXPECT_FALSE(seen.sees(0));
+    EXPECT_EQ(seen.added(1), 0);
+    EXPECT_TRUE(seen.sees(2));
+    EXPECT_FALSE(seen.sees(3)); // beyond the length
+}
+
+TEST(Visible, HasTheNumbersOfTheQueryAlone)
+{
+    const StoredTensor numbers =
+        mask(ElementType::float32, {0, 0, 0, 1.5F, -std::numeric_limits<float>::infinity(), 4}, {1, 1, 2, 3});
+    AttentionInputs added = masked_by(numbers.view());
+    added.slopes = {0.5};
+    const attn::core::Visible seen = visible(added, {.causal = true}, {.b = 0, .h = 0, .i = 1});
+    EXPECT_EQ(seen.added(0), 1);
+    EXPECT_FALSE(seen.sees(1));
+    EXPECT_FALSE(seen.sees(2));
+    EXPECT_EQ(seen.bias(2), 3.5);
+}
+
 } // namespace

@@ -129,8 +129,9 @@ void measure(Candidate& candidate, const Problem& problem, Shared& shared, doubl
 {
     const Variant& variant = candidate.variant;
     const std::vector<RowPlace> chosen = worthwhile(variant, problem);
-    const Across known = across(problem.call, variant, shared, heads_of(variant, problem, chosen), {});
-    Rows made(problem.call, variant, shared, known);
+    const Masking masking(problem.call, variant);
+    const Across known = across(masking, shared, heads_of(variant, problem, chosen), {});
+    Rows made(masking, shared, known);
     for (const RowPlace place : chosen) {
         candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
         if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit &&

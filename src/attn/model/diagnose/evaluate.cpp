@@ -27,14 +27,14 @@ std::vector<Index> all_heads(const core::AttentionDims& l)
     return heads;
 }
 
-std::vector<double> weight_matrix(const Call& call, const Variant& variant, Shared& shared, const Across& known, Index b,
-                                  Index h)
+std::vector<double> weight_matrix(const Masking& of, Shared& shared, const Across& known, Index b, Index h)
 {
-    Variant plain = variant;
+    Variant plain = of.variant;
     plain.weights_transposed = false;
-    Rows rows(call, plain, shared, known);
+    const Masking masking(of.call, plain);
+    Rows rows(masking, shared, known);
     std::vector<double> matrix;
-    for (Index i = 0; i < sizes_of(call, variant).T; ++i) {
+    for (Index i = 0; i < masking.sizes.T; ++i) {
         const std::vector<double> row = rows.weights({b, h, i});
         matrix.insert(matrix.end(), row.begin(), row.end());
     }
@@ -59,13 +59,14 @@ bool can_compare(const Variant& variant, Compared compared)
     return compared != Compared::weights || (variant.along == Along::positions && !variant.cache_missing);
 }
 
-Across across(const Call& call, const Variant& variant, Shared& shared, const std::vector<Index>& heads, const core::Work& work)
+Across across(const Masking& masking, Shared& shared, const std::vector<Index>& heads, const core::Work& work)
 {
+    const Variant& variant = masking.variant;
     Across found;
     if (!mixes_rows(variant)) {
         return found;
     }
-    const core::AttentionDims l = sizes_of(call, variant);
+    const core::AttentionDims& l = masking.sizes;
     const bool spans = variant.over != Over::keys && variant.over != Over::heads;
     const std::vector<Index> needed = variant.over == Over::all ? all_heads(l) : heads;
     for (const Index head : needed) {
@@ -77,7 +78,7 @@ Across across(const Call& call, const Variant& variant, Shared& shared, const st
         const Index head = needed[static_cast<std::size_t>(block)];
         Spread& spread = found.spreads.at(head);
         for (Index i = 0; i < l.T; ++i) {
-            const ScoreRow row = score_row(call, variant, shared, head / l.H, head % l.H, i);
+            const ScoreRow row = score_row(masking, shared, {head / l.H, head % l.H, i});
             variant.over == Over::key_rows || variant.over == Over::key_sums ? spread.append(row)
                                                                              : spread.add(row, variant.over == Over::queries);
         }
@@ -93,7 +94,7 @@ Across across(const Call& call, const Variant& variant, Shared& shared, const st
     }
     core::for_each_block(variant.weights_transposed ? count : 0, work, [&](Index block) {
         const Index head = needed[static_cast<std::size_t>(block)];
-        found.weights.at(head) = weight_matrix(call, variant, shared, found, head / l.H, head % l.H);
+        found.weights.at(head) = weight_matrix(masking, shared, found, head / l.H, head % l.H);
     });
     return found;
 }
@@ -110,7 +111,7 @@ const Spread* Rows::spread(RowPlace place)
         over_heads_at_ = {place.b, place.i};
         over_heads_ = {};
         for (Index h = 0; h < sizes_.H; ++h) {
-            over_heads_.add(score_row(call_, variant_, shared_, place.b, h, place.i), true);
+            over_heads_.add(score_row(masking_, shared_, {place.b, h, place.i}), true);
         }
     }
     return &over_heads_;
@@ -126,7 +127,7 @@ std::vector<double> Rows::weights(RowPlace place)
         }
         return column;
     }
-    return weigh(call_, variant_, score_row(call_, variant_, shared_, place.b, place.h, place.i), spread(place));
+    return weigh(call_, variant_, score_row(masking_, shared_, place), spread(place));
 }
 
 /// Σ_j w_j · v_j; a weight of 0 contributes nothing.
@@ -244,12 +245,13 @@ std::vector<double> evaluate(const Call& call, const Variant& variant, Compared 
 {
     const ComparedDims l = dims_of(call, compared);
     Shared shared(call);
-    const Across known = across(call, variant, shared, all_heads(sizes_of(call, variant)), work);
+    const Masking masking(call, variant);
+    const Across known = across(masking, shared, all_heads(masking.sizes), work);
     std::vector<double> result(static_cast<std::size_t>(l.count()));
     constexpr Index at_once = 32; // queries of a batch entry, all heads of each: some variants mix those
     const Index blocks = (l.T + at_once - 1) / at_once;
     core::for_each_block(l.B * blocks, work, [&](Index block) {
-        Rows rows(call, variant, shared, known);
+        Rows rows(masking, shared, known);
         const Index b = block / blocks;
         const Index first = block % blocks * at_once;
         for (Index i = first; i < std::min(first + at_once, l.T); ++i) {

@@ -21,26 +21,20 @@ struct ComparedDims {
 /// Whether there are such weights at all, of the right shape.
 [[nodiscard]] bool can_compare(const Variant& variant, Compared compared);
 
-/// Row i of head h of batch entry b.
-struct RowPlace {
-    Index b, h, i;
-    bool operator==(const RowPlace&) const = default;
-};
-
 /// What a variant needs of more than one row: of each head that was asked for, b·H + h.
 struct Across {
     std::map<Index, Spread> spreads;
     std::map<Index, std::vector<double>> weights; ///< (T, S), for weights_transposed
 };
 /// `heads`: those that are needed, b·H + h; all of them count where the softmax is over everything.
-[[nodiscard]] Across across(const Call& call, const Variant& variant, Shared& shared, const std::vector<Index>& heads,
-                            const core::Work& work);
+[[nodiscard]] Across across(const Masking& masking, Shared& shared, const std::vector<Index>& heads, const core::Work& work);
 
 /// Makes rows of the result. For one thread.
 class Rows {
 public:
-    Rows(const Call& call, const Variant& variant, Shared& shared, const Across& across)
-        : call_(call), variant_(variant), shared_(shared), across_(across), sizes_(sizes_of(call, variant))
+    Rows(const Masking& masking, Shared& shared, const Across& across)
+        : masking_(masking), call_(masking.call), variant_(masking.variant), sizes_(masking.sizes), shared_(shared),
+          across_(across)
     {
     }
 
@@ -58,11 +52,12 @@ private:
     [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, RowPlace place);
     [[nodiscard]] std::vector<double> merged(RowPlace place);
 
+    const Masking& masking_;
     const Call& call_;
     const Variant& variant_;
+    const core::AttentionDims& sizes_;
     Shared& shared_;
     const Across& across_;
-    core::AttentionDims sizes_;
     std::map<std::array<Index, 3>, std::vector<double>> contexts_;
     std::array<Index, 2> over_heads_at_{-1, -1};
     Spread over_heads_;

@@ -1,15 +1,16 @@
 #include "attn/model/diagnose/masking.hpp"
 
-#include "attn/core/visibility.hpp"
+#include "attn/core/stages.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace attn::model::diagnose {
 namespace {
 
+using core::AttentionInputs;
 using core::KeyRange;
 
 constexpr Index far = std::numeric_limits<Index>::max() / 4; // keys, padding and all
@@ -19,26 +20,94 @@ KeyRange both(KeyRange a, KeyRange b)
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-Index length_of(const Call& call, Index b)
-{
-    return call.views.lengths.empty() ? call.views.sizes.total() : call.views.lengths[static_cast<std::size_t>(b)];
-}
+// ---- what core is asked ----------------------------------------------------------------------------------------------------
 
-Index offset_of(const Call& call, const Variant& v, Index b)
+/// The places of query 0 for causal and window.
+std::vector<Index> offsets_of(const Call& call, const Variant& v)
 {
     const core::AttentionDims& l = call.views.sizes;
     if (v.along != Along::positions) {
-        return 0;
+        return std::vector<Index>(static_cast<std::size_t>(sizes_of(call, v).B));
     }
-    switch (v.offset) {
-    case Offset::right: return call.views.offsets[static_cast<std::size_t>(b)];
-    case Offset::top_left: return 0;
-    case Offset::bottom_right: return length_of(call, b) - l.T;
-    case Offset::all_keys: return l.total() - l.T;
-    case Offset::cache: return l.P;
+    std::vector<Index> offsets = call.views.offsets;
+    for (std::size_t b = 0; b < offsets.size(); ++b) {
+        switch (v.offset) {
+        case Offset::right: break;
+        case Offset::top_left: offsets[b] = 0; break;
+        case Offset::bottom_right: offsets[b] = (call.views.lengths.empty() ? l.total() : call.views.lengths[b]) - l.T; break;
+        case Offset::all_keys: offsets[b] = l.total() - l.T; break;
+        case Offset::cache: offsets[b] = l.P; break;
+        }
     }
-    return 0;
+    return offsets;
 }
+
+std::vector<Index> lengths_of(const Call& call, const Variant& v)
+{
+    std::vector<Index> lengths = call.views.lengths;
+    switch (v.lengths) {
+    case LengthUse::right:
+    case LengthUse::missing:
+    case LengthUse::other_end: break;
+    case LengthUse::first: std::ranges::fill(lengths, Index{lengths.front()}); break;
+    case LengthUse::reversed: std::ranges::reverse(lengths); break;
+    case LengthUse::ascending: std::ranges::sort(lengths); break;
+    case LengthUse::descending: std::ranges::sort(lengths, std::greater()); break;
+    }
+    for (Index& length : lengths) {
+        length = std::max<Index>(length + v.length_shift, 0);
+    }
+    return lengths;
+}
+
+TensorView mask_of(TensorView mask, const Variant& v)
+{
+    if (v.mask == MaskUse::transposed) {
+        std::swap(mask.shape[2], mask.shape[3]);
+        std::swap(mask.strides[2], mask.strides[3]);
+    }
+    return mask;
+}
+
+/// Segments that begin `late` positions later.
+core::Segments moved(const core::Segments& segments, Index late, const core::AttentionDims& l)
+{
+    core::Segments moved = segments;
+    std::ranges::fill(moved.reach, KeyRange{0, 0});
+    for (Index b = 0; b < l.B; ++b) {
+        for (Index j = 0; j < l.total(); ++j) {
+            const Index from = std::clamp<Index>(j - late, 0, l.total() - 1);
+            const std::int32_t own = segments.of_key[static_cast<std::size_t>(b * l.total() + from)];
+            moved.of_key[static_cast<std::size_t>(b * l.total() + j)] = own;
+            KeyRange& reach = moved.reach[static_cast<std::size_t>(own)];
+            reach = {reach.end == 0 ? j : reach.begin, j + 1};
+        }
+    }
+    return moved;
+}
+
+std::vector<double> slopes_of(const Call& call, DistanceUse use)
+{
+    std::vector<double> slopes = call.views.slopes;
+    const auto plain = [&](std::size_t number) {
+        return std::exp2(-8 * static_cast<double>(number) / static_cast<double>(slopes.size()));
+    };
+    for (std::size_t h = 0; h < slopes.size(); ++h) {
+        switch (use) {
+        case DistanceUse::added: slopes[h] = -slopes[h]; break;
+        case DistanceUse::first_slope: slopes[h] = slopes.front(); break;
+        case DistanceUse::late_slopes: slopes[h] = plain(h); break;
+        case DistanceUse::plain_slopes: slopes[h] = plain(h + 1); break;
+        default: break;
+        }
+    }
+    if (use == DistanceUse::reversed) {
+        std::ranges::reverse(slopes);
+    }
+    return slopes;
+}
+
+// ---- where a query asks from -----------------------------------------------------------------------------------------------
 
 Index floor_to(Index position, Index tile)
 {
@@ -47,9 +116,10 @@ Index floor_to(Index position, Index tile)
 }
 
 /// The last query of the tile that query i is in.
-Index last_of_tile(const Call& call, const Variant& v, Index i)
+Index last_of_tile(const Masking& masking, Index i)
 {
-    return std::min(floor_to(i, v.tile) + v.tile, sizes_of(call, v).T) - 1;
+    const Index tile = masking.variant.tile;
+    return std::min(floor_to(i, tile) + tile, masking.sizes.T) - 1;
 }
 
 /// The end of the tile of keys that the first query of that tile needs.
@@ -58,210 +128,197 @@ Index end_for_first(const Variant& v, Index i, Index p)
     return floor_to(p - i % v.tile + v.shift, v.tile) + v.tile;
 }
 
-/// Where query i, which stands at p, stands for the causal rule.
-Index causal_place(const Call& call, const Variant& v, Index i, Index p)
+Index place_of(const Masking& masking, Index b, Index i)
 {
+    return i + masking.asked.offsets[static_cast<std::size_t>(b)];
+}
+
+/// Where query i, which stands at p, stands for the causal rule.
+Index causal_place(const Masking& masking, Index i, Index p)
+{
+    const Variant& v = masking.variant;
     switch (v.causal) {
     case CausalUse::diagonal_tile_seen: return floor_to(p + v.shift, v.tile) + v.tile - 1;
     case CausalUse::diagonal_tile_dropped: return floor_to(p + v.shift, v.tile) - 1;
     case CausalUse::end_of_first_row: return std::min(p + v.shift, end_for_first(v, i, p) - 1);
-    case CausalUse::diagonal_once: return floor_to(p - i + last_of_tile(call, v, i) + v.shift, v.tile) + v.tile - 1;
+    case CausalUse::diagonal_once: return floor_to(p - i + last_of_tile(masking, i) + v.shift, v.tile) + v.tile - 1;
     case CausalUse::restarted: return p - floor_to(i, v.tile) + v.shift;
     default: return p + v.shift;
     }
 }
 
-KeyRange seen_causally(const Call& call, const Variant& v, Index i, Index p)
+// ---- what it is told -------------------------------------------------------------------------------------------------------
+
+KeyRange seen_causally(const Masking& masking, Index i, Index p)
 {
-    const bool causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing;
-    const KeyRange seen = core::visible_keys({.causal = causal}, causal_place(call, v, i, p), far);
-    return !causal                            ? seen
+    const Variant& v = masking.variant;
+    const KeyRange seen = core::visible_keys(masking.asked.causal, causal_place(masking, i, p), far);
+    return !masking.asked.causal.causal       ? seen
            : v.causal == CausalUse::inverted  ? KeyRange{seen.end, far}
            : v.causal == CausalUse::backwards ? KeyRange{seen.end - 1, far}
                                               : seen;
 }
 
-/// A side that is a key longer is that of a query one key further.
-KeyRange seen_in_window(const Call& call, const Variant& v, Index p)
+/// What causal and window let query i see. A side of the window that is a key longer is that of a query one key further.
+KeyRange placed(const Masking& masking, Index b, Index i)
 {
-    if (!call.options.window || v.window_missing) {
-        return {0, far};
-    }
-    const auto [given_left, given_right] = *call.options.window;
-    const Index left = v.window_left_open ? -1 : given_left;
-    const Index right = v.window_right_as_left ? left : v.window_right_open ? -1 : given_right;
-    return both(core::visible_keys({.window = core::Window{.left = left}}, p - v.window_left, far),
-                core::visible_keys({.window = core::Window{.right = right}},
-                                   p + (v.window_right_as_left ? v.window_left : v.window_right), far));
-}
-
-/// What causal and window let query i see.
-KeyRange placed(const Call& call, const Variant& v, Index b, Index i)
-{
-    const Index p = i + offset_of(call, v, b);
-    return both(seen_causally(call, v, i, p), seen_in_window(call, v, p));
+    const Variant& v = masking.variant;
+    const Index p = place_of(masking, b, i);
+    const Index ahead = v.window_right_as_left ? v.window_left : v.window_right;
+    return both(seen_causally(masking, i, p), both(core::visible_keys(masking.asked.left, p - v.window_left, far),
+                                                   core::visible_keys(masking.asked.right, p + ahead, far)));
 }
 
 /// What is hidden of that, as other keys behind it are seen.
-KeyRange hole(const Call& call, const Variant& v, Index b, Index i)
+KeyRange hole(const Masking& masking, Index b, Index i)
 {
-    if (!call.options.causal || v.causal != CausalUse::diagonal_once) {
+    const Variant& v = masking.variant;
+    if (!masking.asked.causal.causal || v.causal != CausalUse::diagonal_once) {
         return {0, 0};
     }
-    const Index p = i + offset_of(call, v, b);
+    const Index p = place_of(masking, b, i);
     return {p + v.shift + 1, end_for_first(v, i, p)};
 }
 
-/// The length that batch entry b gets.
-Index length_given(const Call& call, LengthUse use, Index b)
+/// What the lengths let a query see.
+KeyRange valid(const Masking& masking, Index b)
 {
-    const Index B = call.views.sizes.B;
-    if (use == LengthUse::ascending || use == LengthUse::descending) {
-        std::vector<Index> sorted(call.views.lengths.begin(), call.views.lengths.end());
-        std::ranges::sort(sorted);
-        return sorted[static_cast<std::size_t>(use == LengthUse::ascending ? b : B - 1 - b)];
-    }
-    return length_of(call, use == LengthUse::first ? 0 : use == LengthUse::reversed ? B - 1 - b : b);
-}
-
-/// What the lengths let it see, of S keys.
-KeyRange valid(const Call& call, const Variant& v, Index b, Index S)
-{
-    if (call.views.lengths.empty() || v.lengths == LengthUse::missing || v.along != Along::positions) {
+    const Index S = masking.sizes.S;
+    if (!masking.asked.length) {
         return {0, S};
     }
-    const Index length = std::clamp<Index>(length_given(call, v.lengths, b) + v.length_shift, 0, S);
-    return v.lengths == LengthUse::other_end ? KeyRange{S - length, S} : KeyRange{0, length};
+    const Index end = std::min(core::visible_keys(*masking.asked.length, {}, b, 0).end, S);
+    return masking.variant.lengths == LengthUse::other_end ? KeyRange{S - end, S} : KeyRange{0, end};
 }
 
-std::vector<double> row_of_mask(const TensorView& mask, const Variant& v, Index b, Index h, Index i)
+void add_mask(const Masking& masking, RowPlace place, MaskRow& row)
 {
-    if (v.mask != MaskUse::transposed) {
-        const Matrix<double> row = load_matrix<double>(row_block(slice(mask, std::array{b, h}), i, 1), {});
-        return {row.data(), row.data() + row.size()};
-    }
-    std::vector<double> column;
-    for (Index j = 0; j < mask.shape[2]; ++j) {
-        column.push_back(mask.at(std::array{b, h, j, i}));
-    }
-    return column;
-}
-
-void apply_mask(const TensorView& mask, const Variant& v, const std::vector<double>& numbers, MaskRow& row, Index S)
-{
-    const bool boolean = mask.type == ElementType::boolean;
-    const auto given = std::min<Index>(S, static_cast<Index>(numbers.size()));
-    std::fill(row.seen.begin() + given, row.seen.begin() + S, char{0});
-    if (!boolean) {
-        row.added.assign(row.seen.size(), 0);
-    }
-    for (Index j = 0; j < given; ++j) {
-        const auto at = static_cast<std::size_t>(j);
-        const double number = numbers[at];
-        if (boolean) {
-            row.seen[at] = row.seen[at] != 0 && (number != 0) != (v.mask == MaskUse::inverted) ? 1 : 0;
-        } else if (number == -std::numeric_limits<double>::infinity()) {
-            row.seen[at] = row.seen[at] != 0 && v.mask == MaskUse::negated ? 1 : 0;
-        } else {
-            row.added[at] = v.mask == MaskUse::negated ? -number : v.mask == MaskUse::twice ? 2 * number : number;
+    const MaskUse use = masking.variant.mask;
+    core::Visible told = core::visible(*masking.asked.mask, {}, place);
+    const Index given = std::min(told.keys.end, masking.sizes.S);
+    std::fill(row.seen.begin() + given, row.seen.begin() + masking.sizes.S, char{0});
+    if (masking.asked.mask->mask->type == ElementType::boolean) {
+        for (Index j = 0; j < given; ++j) {
+            char& seen = row.seen[static_cast<std::size_t>(j)];
+            seen = told.sees(j) != (use == MaskUse::inverted) ? seen : char{0};
         }
+        return;
+    }
+    row.added = std::move(told.bias);
+    for (Index j = 0; j < given; ++j) {
+        double& number = row.added(j);
+        if (number == core::minus_infinity<double>) {
+            char& seen = row.seen[static_cast<std::size_t>(j)];
+            seen = use == MaskUse::negated ? seen : char{0};
+            number = 0;
+        }
+        number = use == MaskUse::negated ? -number : use == MaskUse::twice ? 2 * number : number;
     }
 }
 
-double slope_of(const Call& call, DistanceUse use, Index h)
+/// Of all keys.
+RowVector<double> distances(const Masking& masking, RowPlace place)
 {
-    const std::vector<double>& slopes = call.views.slopes;
-    const auto plain = [&](Index number) {
-        return std::exp2(-8 * static_cast<double>(number) / static_cast<double>(slopes.size()));
-    };
-    switch (use) {
-    case DistanceUse::first_slope: return slopes.front();
-    case DistanceUse::reversed: return slopes[slopes.size() - 1 - static_cast<std::size_t>(h)];
-    case DistanceUse::late_slopes: return plain(h);
-    case DistanceUse::plain_slopes: return plain(h + 1);
-    default: return slopes[static_cast<std::size_t>(h)];
-    }
-}
-
-/// Of S keys; padding has none.
-std::vector<double> distances(const Call& call, const Variant& v, Index b, Index h, Index i, Index keys)
-{
-    std::vector<double> added(static_cast<std::size_t>(keys));
-    const double slope = slope_of(call, v.distances, h) * (v.distances == DistanceUse::added ? 1 : -1);
-    const Index p = i + (v.distances == DistanceUse::top_left ? 0 : call.views.offsets[static_cast<std::size_t>(b)]);
-    for (Index j = 0; j < sizes_of(call, v).S; ++j) {
-        const auto distance = static_cast<double>(v.distances == DistanceUse::one_sided ? p - j : std::abs(p - j));
-        added[static_cast<std::size_t>(j)] = slope * distance;
+    RowVector<double> added = core::visible(*masking.asked.distance, {}, place).bias;
+    if (masking.variant.distances == DistanceUse::one_sided) {
+        const Index past = core::position_of(*masking.asked.distance, place.b, place.i) + 1;
+        const Index later = std::clamp<Index>(added.size() - past, 0, added.size());
+        added.tail(later) *= -1;
     }
     return added;
 }
 
-/// Hides the keys of other segments.
-void keep_segment(const Call& call, const Variant& v, Index b, Index i, std::vector<char>& seen)
+} // namespace
+
+Asked::Asked(const Call& call, const Variant& v)
+    : causal{.causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing},
+      offsets(offsets_of(call, v))
 {
-    const Index keys = call.views.sizes.total();
-    const Index shift = v.segments == SegmentUse::late ? -1 : v.segments == SegmentUse::early ? 1 : 0;
-    const auto segment = [&](Index j) {
-        const Index at = std::clamp<Index>(j + shift, 0, keys - 1);
-        return j < 0 || j >= keys ? -1 : call.views.segments->of_key[static_cast<std::size_t>(b * keys + at)];
+    const AttendViews& views = call.views;
+    if (call.options.window && !v.window_missing) {
+        const auto [back, ahead] = *call.options.window;
+        const Index closed = v.window_left_open ? -1 : back;
+        left.window = core::Window{.left = closed};
+        right.window = core::Window{.right = v.window_right_as_left ? closed : v.window_right_open ? -1 : ahead};
+    }
+    if (v.along != Along::positions) {
+        return;
+    }
+    const auto ask = [&](std::optional<AttentionInputs>& inputs) -> AttentionInputs& {
+        inputs = core::without_numbers(views.sizes);
+        inputs->offsets = views.offsets; // where each query stands, whatever offset causal and window have
+        return *inputs;
     };
-    const std::int32_t own = segment(i + call.views.offsets[static_cast<std::size_t>(b)]);
-    for (Index j = 0; j < std::min(keys, static_cast<Index>(seen.size())); ++j) {
-        seen[static_cast<std::size_t>(j)] = own >= 0 && segment(j) == own ? seen[static_cast<std::size_t>(j)] : char{0};
+    if (!views.lengths.empty() && v.lengths != LengthUse::missing) {
+        ask(length).lengths = lengths_of(call, v);
+    }
+    if (views.mask && v.mask != MaskUse::missing) {
+        ask(mask).mask = mask_of(*views.mask, v);
+    }
+    if (views.segments && v.segments != SegmentUse::missing) {
+        const Index late = v.segments == SegmentUse::late ? 1 : v.segments == SegmentUse::early ? -1 : 0;
+        ask(segment).segments = moved(*views.segments, late, views.sizes);
+    }
+    if (!views.slopes.empty() && v.distances != DistanceUse::missing) {
+        ask(distance).slopes = slopes_of(call, v.distances);
+        if (v.distances == DistanceUse::top_left) {
+            distance->offsets.clear();
+        }
     }
 }
 
-} // namespace
-
-Index end_of_keys(const Call& call, const Variant& variant, Index b)
+Index end_of_keys(const Masking& masking, Index b)
 {
-    return valid(call, variant, b, sizes_of(call, variant).S).end;
+    return valid(masking, b).end;
 }
 
-Index end_of_padding(const Call& call, const Variant& variant, Index b)
+Index end_of_padding(const Masking& masking, Index b)
 {
-    const Index end = end_of_keys(call, variant, b);
-    return variant.last_tile == LastTile::padded ? (end + variant.tile - 1) / variant.tile * variant.tile : end;
+    const Variant& v = masking.variant;
+    const Index end = end_of_keys(masking, b);
+    return v.last_tile == LastTile::padded ? (end + v.tile - 1) / v.tile * v.tile : end;
 }
 
-MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys)
+MaskRow mask_row(const Masking& masking, RowPlace place, Index keys)
 {
-    const Index S = sizes_of(call, variant).S;
+    const auto [b, h, i] = place;
     MaskRow row;
     row.seen.assign(static_cast<std::size_t>(keys), 0);
-    const KeyRange place = placed(call, variant, b, i);
-    const KeyRange hidden = hole(call, variant, b, i);
-    const KeyRange length = valid(call, variant, b, S);
+    const KeyRange near = placed(masking, b, i);
+    const KeyRange hidden = hole(masking, b, i);
+    const KeyRange length = valid(masking, b);
     const auto show = [&](Index from, Index to) {
-        for (Index j = std::max(from, place.begin); j < std::min(to, place.end); ++j) {
+        for (Index j = std::max(from, near.begin); j < std::min(to, near.end); ++j) {
             row.seen[static_cast<std::size_t>(j)] = j < hidden.begin || j >= hidden.end ? 1 : 0;
         }
     };
     show(length.begin, length.end);
-    if (call.views.mask && variant.mask != MaskUse::missing && variant.along == Along::positions) {
-        apply_mask(*call.views.mask, variant, row_of_mask(*call.views.mask, variant, b, h, i), row, S);
+    if (masking.asked.mask) {
+        add_mask(masking, place, row);
     }
-    if (variant.along == Along::positions) {
-        if (call.views.segments && variant.segments != SegmentUse::missing) {
-            keep_segment(call, variant, b, i, row.seen);
-        }
-        if (!call.views.slopes.empty() && variant.distances != DistanceUse::missing) {
-            row.distances = distances(call, variant, b, h, i, keys);
+    if (masking.asked.segment) {
+        const core::Visible own = core::visible(*masking.asked.segment, {}, place);
+        for (Index j = 0; j < masking.sizes.S; ++j) {
+            row.seen[static_cast<std::size_t>(j)] = own.sees(j) ? row.seen[static_cast<std::size_t>(j)] : char{0};
         }
     }
-    const Index padded = end_of_padding(call, variant, b);
+    if (masking.asked.distance) {
+        row.distances = distances(masking, place);
+    }
+    const Index padded = end_of_padding(masking, b);
     show(length.end, padded);
-    for (std::vector<double>* numbers : {&row.added, &row.distances}) {
-        if (!numbers->empty()) {
-            std::fill(numbers->begin() + length.end, numbers->begin() + padded, 0.0);
+    for (RowVector<double>* numbers : {&row.added, &row.distances}) {
+        if (numbers->size() > 0) {
+            numbers->conservativeResize(keys);
+            numbers->segment(length.end, padded - length.end).setZero();
         }
     }
     return row;
 }
 
-bool tile_reaches(const Call& call, const Variant& variant, Index b, Index i, Index j)
+bool tile_reaches(const Masking& masking, Index b, Index i, Index j)
 {
-    return placed(call, variant, b, last_of_tile(call, variant, i)).end > j;
+    return placed(masking, b, last_of_tile(masking, i)).end > j;
 }
 
 } // namespace attn::model::diagnose

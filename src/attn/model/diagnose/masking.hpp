@@ -1,28 +1,54 @@
-// What a variant hides, and what it adds to the scores.
+// What a query sees under a variant, and what is added to its scores.
+//
+// The answer is core's (visibility.hpp). What a variant changes is what core is asked: a mistake edits options, offsets,
+// lengths, segments, mask or slopes, or moves the place that a query asks from. Only what core has no rule for is decided here:
+// rules upside down, tiles with a hole, padding.
 #pragma once
 
+#include "attn/core/visibility.hpp"
 #include "attn/model/diagnose/operands.hpp"
 
 #include <vector>
 
 namespace attn::model::diagnose {
 
+using core::RowPlace;
+
 struct MaskRow {
-    std::vector<double> added;     ///< empty, or a number for each key; 0 where the mask's own is -inf
-    std::vector<double> distances; ///< empty, or what is added to the score of each key by its distance
-    std::vector<char> seen;        ///< for each key, padded ones among them
+    RowVector<double> added;     ///< empty, or a number for each key; 0 where the mask's own is -inf
+    RowVector<double> distances; ///< empty, or what is added to the score of each key by its distance
+    std::vector<char> seen;      ///< for each key, padded ones among them
+};
+
+/// What core is asked for a variant of a call, each thing alone; nothing where it would say nothing. For many threads.
+struct Asked {
+    Asked(const Call& call, const Variant& variant);
+
+    core::AttentionOptions causal, left, right; ///< the last two are the sides of the window
+    std::vector<Index> offsets;                 ///< of all three: a number for each batch entry
+    std::optional<core::AttentionInputs> length, mask, segment, distance;
+};
+
+/// A variant of a call, both of which outlive it.
+struct Masking {
+    Masking(const Call& of, const Variant& as) : call(of), variant(as), sizes(sizes_of(of, as)), asked(of, as) {}
+
+    const Call& call;
+    const Variant& variant;
+    core::AttentionDims sizes; ///< of the variant
+    Asked asked;
 };
 
 /// The end of the keys that batch entry b has by its length; without lengths S.
-[[nodiscard]] Index end_of_keys(const Call& call, const Variant& variant, Index b);
+[[nodiscard]] Index end_of_keys(const Masking& masking, Index b);
 /// The end of the padding behind them, if the last tile has any: LastTile::padded.
-[[nodiscard]] Index end_of_padding(const Call& call, const Variant& variant, Index b);
+[[nodiscard]] Index end_of_padding(const Masking& masking, Index b);
 
-/// Of query i of a head, `keys` of them; those from S on are padding.
-[[nodiscard]] MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys);
+/// Of a query, `keys` of them; those from S on are padding.
+[[nodiscard]] MaskRow mask_row(const Masking& masking, RowPlace place, Index keys);
 
 /// Whether causal and window let the last query of the tile that i is in see so far as key j; tiles are as large as those of
 /// keys.
-[[nodiscard]] bool tile_reaches(const Call& call, const Variant& variant, Index b, Index i, Index j);
+[[nodiscard]] bool tile_reaches(const Masking& masking, Index b, Index i, Index j);
 
 } // namespace attn::model::diagnose

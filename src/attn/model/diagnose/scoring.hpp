@@ -40,7 +40,7 @@ struct ScoreRow {
     [[nodiscard]] double largest() const;
 };
 
-[[nodiscard]] ScoreRow score_row(const Call& call, const Variant& variant, Shared& shared, Index b, Index h, Index i);
+[[nodiscard]] ScoreRow score_row(const Masking& masking, Shared& shared, RowPlace place);
 
 /// The key/value head of a query head.
 [[nodiscard]] Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h);

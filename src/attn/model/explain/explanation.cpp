@@ -16,14 +16,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 
 namespace attn::model {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const AnyTensor& array(const Layer& layer, Item item)
 {
@@ -72,12 +68,6 @@ public:
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
-        if (whole_mask_.view()) {
-            mask_ = broadcast_mask(*whole_mask_.view(), {heads(), T_, S_}, ShortMask::repeats);
-        }
-        if (attention_.placed_by(PositionKind::alibi)) {
-            slope_ = core::alibi_slopes(heads())[static_cast<std::size_t>(head_)];
-        }
     }
 
     [[nodiscard]] Index heads() const { return shape_of(array(layer_, Item::queries)).front(); }
@@ -103,6 +93,7 @@ public:
         const std::vector<double> masked = optional_stage(Item::masked_scores);
         const std::vector<double> weights = stage(Item::weights);
         const std::vector<double> dropped = optional_stage(Item::dropped_weights);
+        const Seen seen = masked.empty() ? Seen{} : ask_core();
         std::vector<ExplainedKey> keys(scores.size());
         for (std::size_t j = 0; j < keys.size(); ++j) {
             ExplainedKey& key = keys[j];
@@ -121,9 +112,9 @@ public:
             }
             if (!masked.empty()) {
                 key.masked = masked[j];
-                key.mask = mask_at(place);
-                key.distance = 0 - core::taken_off(slope_, static_cast<double>(position_), static_cast<double>(place));
-                key.hidden = hidden(place, key.mask);
+                key.mask = seen.by_mask.added(place);
+                key.distance = seen.by_distance.added(place);
+                key.hidden = seen.hidden(place);
             }
             for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
                 key.weighted_value.push_back(key.last_weight() == 0 ? 0 : after_step(layer_.config, key.last_weight() * v));
@@ -138,25 +129,36 @@ private:
         return layer_.find(item) == nullptr ? std::vector<double>() : stage(item);
     }
 
-    [[nodiscard]] double mask_at(Index key) const
-    {
-        if (!mask_ || key >= S_) { // every query sees the key that stands for no word
-            return 0;
-        }
-        const double number = mask_->at(std::array{head_, position_, key});
-        return mask_->type != ElementType::boolean ? number : number != 0 ? 0 : -infinity;
-    }
+    /// What core says of this word by each alone.
+    struct Seen {
+        core::Visible by_causal, by_window, by_mask, by_distance;
 
-    [[nodiscard]] Hidden hidden(Index key, double mask) const
+        [[nodiscard]] Hidden hidden(Index key) const
+        {
+            return !by_causal.sees(key)   ? Hidden::causal
+                   : !by_window.sees(key) ? Hidden::window
+                   : !by_mask.sees(key)   ? Hidden::mask
+                                          : Hidden::no;
+        }
+    };
+    [[nodiscard]] Seen ask_core() const
     {
-        const auto hides = [&](const core::AttentionOptions& options) {
-            const core::KeyRange seen = core::visible_keys(options, position_, S_);
-            return key < S_ && (key < seen.begin || key >= seen.end);
-        };
-        return hides({.causal = attention_.causal})   ? Hidden::causal
-               : hides({.window = attention_.window}) ? Hidden::window
-               : mask == -infinity                    ? Hidden::mask
-                                                      : Hidden::no;
+        const Index keys = shape_of(array(layer_, Item::keys))[1];
+        core::AttentionInputs sizes = core::without_numbers({.H = heads(), .H_kv = kv_heads(), .T = 1, .S = keys});
+        sizes.query_positions = {position_};
+        sizes.extra_key = keys > S_;
+        core::AttentionInputs masked = sizes;
+        if (whole_mask_.view()) {
+            masked.mask = core::as_batch(broadcast_mask(*whole_mask_.view(), {heads(), T_, S_}, ShortMask::repeats));
+        }
+        core::AttentionInputs biased = sizes;
+        if (attention_.placed_by(PositionKind::alibi)) {
+            biased.slopes = core::alibi_slopes(heads());
+        }
+        const core::RowPlace place{0, head_, 0};
+        return {core::visible(sizes, {.causal = attention_.causal}, place),
+                core::visible(sizes, {.window = attention_.window}, place), core::visible(masked, {}, place),
+                core::visible(biased, {}, place)};
     }
 
     const Result& result_;
@@ -166,8 +168,6 @@ private:
     bool swapped_;
     Index T_, S_; ///< words
     WholeMask whole_mask_;
-    std::optional<TensorView> mask_;
-    double slope_ = 0;
 };
 
 /// x·W + b in the type of the arithmetic; nothing without W.
@@ -233,27 +233,19 @@ void add_products(Explanation& e, const Result& result)
     }
 }
 
-/// The exponentials of the last scores, their maximum and sum, as core::softmax has them.
+/// The exponentials of the last scores, their maximum and sum, as core::softmax makes weights of them.
+template <typename Scalar>
 void add_exponentials(Explanation& explanation)
 {
-    const core::MaskAt mask_at = explanation.config.attention.mask_at;
-    double maximum = -infinity;
-    for (const ExplainedKey& key : explanation.keys) {
-        const double s = key.last_score(mask_at);
-        maximum = std::isnan(s) || s > maximum ? s : maximum;
-        if (std::isnan(s)) {
-            break;
-        }
-    }
-    explanation.maximum = maximum;
-    explanation.sum = 0;
-    for (ExplainedKey& key : explanation.keys) {
-        const double s = key.last_score(mask_at);
-        key.exponential = maximum == -infinity ? 0
-                          : maximum == infinity
-                              ? static_cast<double>(s == maximum)
-                              : after_step(explanation.config, math::exp(after_step(explanation.config, s - maximum)));
-        explanation.sum = after_step(explanation.config, explanation.sum + key.exponential);
+    RowVector<Scalar> scores(std::ssize(explanation.keys));
+    std::ranges::transform(explanation.keys, scores.begin(), [&](const ExplainedKey& key) {
+        return static_cast<Scalar>(key.last_score(explanation.config.attention.mask_at));
+    });
+    const auto made = core::exponentials<Scalar>(scores, {.rounding = explanation.config.rounding});
+    explanation.maximum = made.maximum;
+    explanation.sum = made.sum;
+    for (std::size_t j = 0; j < explanation.keys.size(); ++j) {
+        explanation.keys[j].exponential = after_step(explanation.config, made.powers(static_cast<Index>(j)));
     }
 }
 
@@ -427,9 +419,11 @@ Explanation explain(const Result& result, const Question& question, const RunSet
 
     explanation.scale = layer.config.attention.factor().value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
     explanation.keys = row.keys();
-    explanation.config.dtype == Dtype::float32 ? add_products<float>(explanation, result)
-                                               : add_products<double>(explanation, result);
-    add_exponentials(explanation);
+    const auto add_terms = [&]<typename Scalar>(Scalar) {
+        add_products<Scalar>(explanation, result);
+        add_exponentials<Scalar>(explanation);
+    };
+    explanation.config.dtype == Dtype::float32 ? add_terms(float{}) : add_terms(double{});
     explanation.context = row.stage(Item::head_context);
     explanation.joined = row.joined(Item::context);
     if (layer.find(Item::output) != nullptr) {

@@ -22,16 +22,19 @@ std::vector<bool> masked_by_scores(const AnyTensor& masked_scores)
         masked_scores);
 }
 
-/// The places of weights of this shape that causal and window hide. A key behind those of the words is seen by every query.
+/// The places of weights of this shape that causal and window hide.
 std::vector<bool> masked_by_position(const Result& result, const core::AttentionOptions& options, const Shape& shape)
 {
-    const Index words = result.key_labels.empty() ? shape[2] : shape[2] - 1;
-    std::vector<bool> hidden(static_cast<std::size_t>(element_count(shape)));
-    for (Index i = 0; i < shape[0] * shape[1]; ++i) {
-        const core::KeyRange seen = core::visible_keys(options, result.position_of_row(i % shape[1]), words);
-        const auto begin = hidden.begin() + i * shape[2];
-        std::fill(begin, begin + seen.begin, true);
-        std::fill(begin + seen.end, begin + words, true);
+    core::AttentionInputs inputs = core::without_numbers({.H = shape[0], .H_kv = shape[0], .T = shape[1], .S = shape[2]});
+    inputs.extra_key = !result.key_labels.empty();
+    inputs.query_positions = result.query_positions;
+    std::vector<bool> hidden;
+    hidden.reserve(static_cast<std::size_t>(element_count(shape)));
+    for (Index row = 0; row < shape[0] * shape[1]; ++row) {
+        const core::Visible seen = core::visible(inputs, options, {0, row / shape[1], row % shape[1]});
+        for (Index j = 0; j < shape[2]; ++j) {
+            hidden.push_back(!seen.sees(j));
+        }
     }
     return hidden;
 }
