@@ -39,12 +39,11 @@ COMMANDS = {
 
 @dataclass
 class Command:
-    """One of COMMANDS, taken apart, or one of another kind's own."""
+    """One of COMMANDS, taken apart, or one that brings its own inputs."""
 
     arguments: list
     stdin: str = ""  # a file
-    array_bytes: int = 0  # of the arrays that it is to read, as their headers have them
-    output_bytes: int = 0  # of what it is to write, where that is much
+    array_bytes: int = 0  # of the arrays that it is to read, however small their files are
 
     @staticmethod
     def of(text):

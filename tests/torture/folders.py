@@ -168,7 +168,7 @@ def listed_weights(model, draw):
 def no_file(path, draw):
     """Something else in the place of a file."""
     path.unlink()
-    match draw.choice(("gone", "fifo", "folder", "dangling", "loop", "zero", "empty", "hole", "socketless")):
+    match draw.choice(("gone", "fifo", "folder", "dangling", "loop", "zero", "empty", "hole", "kernel's")):
         case "fifo":
             os.mkfifo(path)
         case "folder":
@@ -183,7 +183,7 @@ def no_file(path, draw):
             path.write_bytes(b"")
         case "hole":
             arrays.write_front(path, draw.choice((b"", b"{", b" " * 1000)), 3 << 30)
-        case "socketless":
+        case "kernel's":
             path.symlink_to("/proc/self/mem")
 
 

@@ -48,8 +48,12 @@ class Ground:
         shutil.copy(program, self.program)
         self.inputs = self.folder / "inputs"
         self.inputs.mkdir()
-        write_inputs(self.inputs, self.program)
         self.commands = {name: Command.of(text) for name, text in COMMANDS.items()}
+        self.good = {}
+
+    def prepare(self):
+        """What COMMANDS read, and what they give."""
+        write_inputs(self.inputs, self.program)
         self.good = {name: self.good_run(name) for name in COMMANDS}
 
     def good_run(self, name):

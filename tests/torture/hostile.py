@@ -11,7 +11,7 @@ from pathlib import Path
 import folders
 import inputs
 import limits
-from ground import PATIENCE
+from ground import PATIENCE, sizes
 from verdict import AS_GOOD, differences, faults, group_faults, hostile_faults, memory_faults
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
@@ -35,9 +35,10 @@ def any_command(ground, folder, draw):
     return draw.choice(makers)(folder, draw)
 
 
-def patience(command):
+def patience(command, place):
     """Seconds."""
-    return PATIENCE if isinstance(command, str) else PATIENCE + command.array_bytes // BYTES_A_SECOND
+    _, size = sizes(place / "in")
+    return PATIENCE + (size + (0 if isinstance(command, str) else command.array_bytes)) // BYTES_A_SECOND
 
 
 def with_command(found, command):
@@ -49,7 +50,7 @@ def with_command(found, command):
 def run_measured(ground, make, seed):
     with ground.place() as place:
         command = make(place / "in", random.Random(seed))
-        done, taken = ground.measured(command, place, patience(command))
+        done, taken = ground.measured(command, place, patience(command, place))
         return with_command([*hostile_faults(done, command), *memory_faults(done, taken, command)], command)
 
 
@@ -93,7 +94,7 @@ class Stacks:
         with ground.place() as place:
             command = any_command(ground, place / "in", random.Random(seed))
             process = ground.start(command, place, ["prlimit", f"--stack={int(kib) << 10}"])
-            done = ground.finish(command, place, process, patience=patience(command))
+            done = ground.finish(command, place, process, patience=patience(command, place))
             known = isinstance(command, str)
             return with_command(faults(done, ground.good[command], {AS_GOOD}) if known else hostile_faults(done, command), command)
 
@@ -121,7 +122,7 @@ class Groups:
     def run(ground, seed, mib):
         with ground.place() as place, memory_group(int(mib) << 20) as group:
             command = any_command(ground, place / "in", random.Random(seed))
-            most = patience(command)
+            most = patience(command, place)
             done = ground.finish(command, place, ground.start(command, place, [*ENTER, group / "cgroup.procs"]), patience=most)
             found = list(group_faults(done, mib))
             if not found and isinstance(command, str):

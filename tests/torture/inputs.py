@@ -30,10 +30,15 @@ class Files:
         draw, unit = self.draw, width * arrays.SIZES[type]
         return max(1, int(2 ** draw.uniform(0, math.log2(most / unit)))) if draw.random() < 0.6 else draw.randrange(1, 6)
 
-    def good(self, *shape, type="f4"):
+    def good(self, *shape):
         """A small file."""
+        return self.npy(arrays.numbers(self.draw, *shape))
+
+    def zeros(self, *shape):
+        return self.npy(Array(shape))
+
+    def npy(self, array):
         path = self.new(".npy")
-        array = arrays.numbers(self.draw, *shape) if type == "f4" else Array(shape, type)
         arrays.write_npy(path, array)
         self.array_bytes += array.size
         return f"in/{path.name}"
@@ -74,8 +79,9 @@ class Files:
         """What should be text, and is mostly a hole, or has no end of a line."""
         draw = self.draw
         path = self.new(draw.choice((".json", ".txt", ".recipe.json")))
-        front = draw.choice((b"", b"{", b"[" * 100_000, b'{"schema":"attn-cli/result/1",', b'{"a":' * 50_000, b"the 1 2 3\n", b"1000000000 300\n",
-                             b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000, b"[" + b"1," * 1_000_000, b'"' + b"\\u0000" * 500_000))
+        front = draw.choice((b"", b"{", b"[" * 100_000, b'{"schema":"attn-cli/result/1",', b'{"a":' * 50_000, b"the 1 2 3\n",
+                             b"1000000000 300\n", b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000, b"[" + b"1," * 1_000_000,
+                             b'"' + b"\\u0000" * 500_000))
         arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 3 << 30)))
         return f"in/{path.name}"
 
@@ -104,6 +110,7 @@ def attend(files):
         words += ["-q", files.good(T, d), "-k", files.good(S, d), "-v", files.good(S, d), victim, files.bad(Array(shape, type))]
         if victim == "--past-key":
             words += ["--past-value", files.good(1, 2, S, d)]
+    words = ["attend", *words]
     words += draw.choice(([], [], ["--causal"], ["--window", "2,0"], ["--alibi"], ["--threads", str(draw.choice((1, 3, 16)))]))
     if victim == "--against":
         return words
@@ -117,16 +124,19 @@ def compare(files):
     names = draw.choice((["a"], ["a", "b"], ["a", "b", "c"]))
     whole = draw.random() < 0.5
     first = files.bad_set({name: Array(shape if name == "a" else (2, 2)) for name in names}, None if whole else "a")
-    second = files.bad_set({name: Array(other if name == "a" else (2, 2)) for name in names}, None if whole else "a") if draw.random() < 0.7 else (
-        files.good(*other) if math.prod(other) < 1000 else first)
-    return [first, second] if draw.random() < 0.5 else [second, first]
+    second = first
+    if draw.random() < 0.7:
+        second = files.bad_set({name: Array(other if name == "a" else (2, 2)) for name in names}, None if whole else "a")
+    elif math.prod(other) < 1000:
+        second = files.good(*other)
+    return ["compare", *((first, second) if draw.random() < 0.5 else (second, first))]
 
 
 def plot(files):
     draw = files.draw
     shape = draw.choice(((any_size(files), 8), (8, any_size(files)), (5, 5), (2, 5, 5), (any_size(files) // 8 + 1, 8, 8)))
     more = draw.choice(([], ["--query", "1"], ["--head", "0"], ["--plot", "arcs"], ["--shade", "log"]))
-    return [files.bad(Array(shape)), *more, "-o", f"out.{draw.choice(('svg', 'html', 'svg'))}"]
+    return ["plot", files.bad(Array(shape)), *more, "-o", f"out.{draw.choice(('svg', 'html', 'svg'))}"]
 
 
 def parameters(files):
@@ -145,7 +155,8 @@ def embeddings(files):
     draw = files.draw
     width = draw.choice((8, 50, any_size(files) // 100 + 1))
     rows = draw.choice((2, 3, any_size(files) * 8 // width + 1))
-    words = ["run", draw.choice(("a b a", "the the", "a")), "--embeddings", files.bad(Array((rows, width))) if draw.random() < 0.8 else files.text()]
+    table = files.bad(Array((rows, width))) if draw.random() < 0.8 else files.text()
+    words = ["run", draw.choice(("a b a", "the the", "a")), "--embeddings", table]
     if draw.random() < 0.6:
         (files.folder / "words").write_text("a\nb\nthe\n"[: draw.choice((4, 8))])
         words += ["--embedding-words", "in/words" if draw.random() < 0.8 else files.text()]
@@ -177,12 +188,8 @@ def array_command(folder, draw):
     files = Files(folder, draw)
     make = draw.choice((attend, attend, compare, plot, parameters, embeddings, mask, against, saved))
     words = make(files)
-    if make in (attend, compare, plot):
-        words = [make.__name__, *words]
-    elif make in (parameters, embeddings, mask):
+    if words[0] == "run" and make in (parameters, embeddings, mask):
         words += draw.choice(([], ["--json"], ["--show", "weights"], ["--show", "context,weights"]))
-        if words[0] == "explain":
-            words = [word for word in words if not word.startswith("--show") and "weights" not in word]
     return Command(words, array_bytes=files.array_bytes)
 
 
@@ -202,19 +209,15 @@ def sentence(files):
     draw = files.draw
     (files.folder / "text").write_text(" ".join(draw.choices("life is short eat dessert first".split(), k=int(2 ** draw.uniform(4, 12.5)))))
     show = draw.choice(("all", "weights", "context", "scores,weights"))
-    return ["run", "--recipe", "raschka-2023"] if draw.random() < 0.02 else [
-        "run", "--lines", "in/text", "--heads", str(draw.choice((1, 2, 4))), "--show", show, "-o", f"out.{draw.choice(('jsonl', 'json'))}"]
+    return ["run", "--lines", "in/text", "--heads", str(draw.choice((1, 2, 4))), "--show", show, "-o", "out.jsonl"]
 
 
 def every_stage(files):
     T, S = (int(2 ** files.draw.uniform(4, 12.5)) for _ in range(2))
-    q, k, v = (files.new(".npy") for _ in range(3))
-    for path, rows in ((q, T), (k, S), (v, S)):
-        arrays.write_npy(path, Array((rows, 32)))
-    files.array_bytes += 4 * 32 * (T + 2 * S) + files.draw.choice((1, 1)) * 24 * T * S
+    q, k, v = (files.zeros(rows, 32) for rows in (T, S, S))
     show = files.draw.choice(("all", "weights", "context", "scores,weights,lse"))
-    return ["attend", "-q", f"in/{q.name}", "-k", f"in/{k.name}", "-v", f"in/{v.name}", "--show", show, "-o",
-            f"out.{files.draw.choice(('npz', 'safetensors', 'json'))}"]
+    files.array_bytes += 24 * T * S  # of the stages
+    return ["attend", "-q", q, "-k", k, "-v", v, "--show", show, "-o", f"out.{files.draw.choice(('npz', 'safetensors', 'json'))}"]
 
 
 def comparison(files):

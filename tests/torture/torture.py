@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Puts attn-cli under pressure: failing system calls, short reads and writes, limits, signals.
+"""Puts attn-cli under pressure: failing system calls, short reads and writes, limits, signals, hostile inputs.
 
 Whatever happens, a run ends in time, with an allowed exit code and one line on standard error when it failed; its output file is
 the old one or the whole new one; nothing is left behind; and what it gives with exit code 0 is right.
@@ -137,7 +137,7 @@ def parsed():
     parser.add_argument("--kinds", default=",".join(KINDS), help="by commas; default all: %(default)s")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="cases at once (default %(default)s)")
     parser.add_argument("--case", help="one case, as a failure prints it")
-    parser.add_argument("--keep", metavar="FOLDER", help="with --case: leave its files there")
+    parser.add_argument("--keep", metavar="FOLDER", help="leave the files of --case there")
     parser.add_argument("--times", type=int, default=1, help="try --case so often, until it fails: some are races")
     options = parser.parse_args()
     options.kinds = options.kinds.split(",")
@@ -171,6 +171,7 @@ def main():
     stand_on_own_feet()
     with tempfile.TemporaryDirectory(prefix="attn-torture-") as folder:
         ground = Ground(options.program, folder)
+        ground.prepare()
         if options.case:
             return run_again(ground, options)
         print(f"seed {options.seed}, {options.seconds:g} s, {options.program}", flush=True)

@@ -83,6 +83,17 @@ def test_zeros_without_end_are_refused_at_the_first(tmp_path, command):
     assert seconds < 2 and megabytes < 200
 
 
+@limits_memory
+@pytest.mark.parametrize("command", [("check", "text"), ("run", "--recipe", "text"), ("explain", "--recipe", "-")], ids=" ".join)
+def test_a_file_that_says_it_is_too_large_is_refused_unread(tmp_path, command):
+    (tmp_path / "text").write_text('{"schema":')
+    os.truncate(tmp_path / "text", 3 << 30)
+    with (tmp_path / "text").open() as text:
+        done, _, megabytes = measured(*command, stdin=text, cwd=tmp_path)
+    assert_fails(done, 65, "is larger than ", "; --max-input-bytes allows more")
+    assert megabytes < 32, megabytes  # 128 where 64 MiB are allowed, 2,048 where 1 GiB is
+
+
 @pytest.fixture(scope="module")
 def bomb(tmp_path_factory):
     """Half a megabyte that inflates to half a gigabyte: an .npz of zeros beside a layer."""
