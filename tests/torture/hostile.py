@@ -5,6 +5,7 @@ Whatever it is, the command computes, or says in one line why it does not, in li
 """
 
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -102,8 +103,8 @@ class Stacks:
 class Groups:
     """In a control group with a limit on memory, as in a container. A case is: seed of the command, MiB that the group may have.
 
-    What does not fit is refused; what is computed is what is computed without the group; and the group kills nobody. Pages of files
-    count as the group's, too, but the system gives them away.
+    What does not fit is refused; what is computed is what is computed without the group; and a group that has room for what a command
+    may take kills nobody. Pages of files count as the group's, too, but the system gives them away.
     """
 
     LEAST, MOST = 40, 1024  # MiB
@@ -124,13 +125,12 @@ class Groups:
             command = any_command(ground, place / "in", random.Random(seed))
             most = patience(command, place)
             done = ground.finish(command, place, ground.start(command, place, [*ENTER, group / "cgroup.procs"]), patience=most)
-            found = list(group_faults(done, mib))
-            if not found and isinstance(command, str):
+            if done.code == -signal.SIGKILL:
+                return with_command(group_faults(done, int(mib), sizes(place / "in")[0] + ground.command(command).array_bytes), command)
+            if isinstance(command, str):
                 by_line = ground.commands[command].by_line
-                found = faults(done, ground.good[command], {AS_GOOD, 71} | ({65} if by_line else set()), by_line)
-            elif not found:
-                found = list(hostile_faults(done, command))
-                if not found and done.code in (0, 1):
-                    free = ground.finish(command, place, ground.start(command, place), patience=most)
-                    found = list(differences(done, free))
+                return with_command(faults(done, ground.good[command], {AS_GOOD, 71} | ({65} if by_line else set()), by_line), command)
+            found = list(hostile_faults(done, command))
+            if not found and done.code in (0, 1):
+                found = differences(done, ground.finish(command, place, ground.start(command, place), patience=most))
             return with_command(found, command)

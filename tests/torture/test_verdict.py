@@ -11,7 +11,7 @@ import hostile
 import inputs
 from commands import OLD, Command
 from ground import Done, Ground, Taken
-from verdict import AS_GOOD, differences, faults, hostile_faults, memory_faults
+from verdict import AS_GOOD, differences, faults, group_faults, hostile_faults, memory_faults
 
 ERROR = b"attn-cli: error: out of memory\n"
 GOOD = Done(0, b"", b"", b"one\ntwo\n", [])
@@ -126,6 +126,12 @@ def test_how_much_memory_is_right(code, own, peak, on_disk, array_bytes, right):
     assert (list(memory_faults(Done(code, b"", b"", None, []), taken, command)) == []) is right
 
 
+@pytest.mark.parametrize(("code", "mib", "size", "right"), [(65, 40, 0, True), (-9, 79, 0, True), (-9, 80, 0, False), (-9, 300, 80, True),
+                                                            (-9, 320, 80, False)])
+def test_whom_a_group_may_kill(code, mib, size, right):
+    assert (list(group_faults(Done(code, b"", b"", None, []), mib, size << 20)) == []) is right
+
+
 def test_a_limit_changes_nothing():
     assert list(differences(GOOD, GOOD)) == []
     for change in ({"code": 1}, {"out": b"x"}, {"file": b"one\n"}):
@@ -170,14 +176,14 @@ def found_in(kind, program, case, tmp_path, monkeypatch):
         (hostile.Stacks, "dying where stacks are small", "it ends with -11"),
         (hostile.Stacks, "leaving", "it leaves .attn-cli-1-0.tmp"),
         (hostile.Groups, "good", ""),
-        (hostile.Groups, "greedy", "a group of 60 MiB killed it"),
+        (hostile.Groups, "greedy", "a group of 100 MiB killed it"),
         (hostile.Groups, "dying", "it ends with -11"),
         (hostile.Groups, "leaving", "it leaves .attn-cli-1-0.tmp"),
         (hostile.Groups, "silent", "0 lines"),
     ],
 )
 def test_a_planted_fault_is_found(kind, program, fault, tmp_path, monkeypatch):
-    more = {hostile.Stacks: ["128"], hostile.Groups: ["60"]}.get(kind, [])
+    more = {hostile.Stacks: ["128"], hostile.Groups: ["100"]}.get(kind, [])
     for seed in ("1", "4"):
         folder = tmp_path / seed
         folder.mkdir()

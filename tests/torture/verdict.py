@@ -102,20 +102,26 @@ def hostile_faults(done, command):
         yield f"it leaves {', '.join(done.left)}"
 
 
+def most_accepted(size):
+    """Bytes that a command may take for so many bytes of files, arrays and output."""
+    return 3 * size + ROOM + BASE
+
+
 def memory_faults(done, taken, command):
     """Refused input takes three times its file or 64 MB at most; accepted input three times itself, its arrays and what they give."""
     most = max(3 * taken.on_disk, ROOM) + BASE
     if done.code in (0, 1):
-        given = len(done.out) + len(done.file or b"")
-        most = 3 * (taken.on_disk + command.array_bytes + given) + ROOM + BASE
+        most = most_accepted(taken.on_disk + command.array_bytes + len(done.out) + len(done.file or b""))
     own = max(taken.own, taken.peak - taken.mappable)
     if done.code is not None and own > most:
         yield f"it takes {own / MEBIBYTE:.0f} MiB and ends with {done.code}; allowed: {most / MEBIBYTE:.0f}"
 
 
-def group_faults(done, mib):
-    if done.code == -signal.SIGKILL:
-        yield f"a group of {mib} MiB killed it"
+def group_faults(done, mib, size):
+    """`size`: bytes of files and arrays. Who takes no more than it may is killed by a smaller group all the same: it refuses what it
+    computes, but not all that it reads, such as .npz members that inflate, weights of models, names of a hundred thousand tensors."""
+    if done.code == -signal.SIGKILL and most_accepted(size) <= mib * MEBIBYTE:
+        yield f"a group of {mib} MiB killed it; {most_accepted(size) / MEBIBYTE:.0f} are enough"
 
 
 def differences(done, free):
