@@ -18,7 +18,7 @@ from verdict import AS_GOOD, differences, faults, group_faults, hostile_faults, 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from memory_group import memory_group
 
-BYTES_A_SECOND = 50 << 20  # that a command goes through at least, on a busy machine
+BYTES_A_SECOND = 20 << 20  # that a command goes through at least, on a busy machine
 SHOWN = 500  # characters of a command
 ENTER = ["sh", "-c", 'echo 0 > "$0" && exec "$@"']  # a group; then what runs in it
 

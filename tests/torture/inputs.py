@@ -6,7 +6,7 @@ import arrays
 from arrays import Array, Member
 from commands import SENTENCE, Command
 
-MOST_SPARSE = 3 << 30  # bytes; of zeros that no disk holds
+MOST_SPARSE = 2 << 30  # bytes; of zeros that no disk holds
 MOST_DEFLATED = 1 << 30  # bytes; their checksum takes time
 LARGEST_OUTPUT = 64 << 20  # bytes of what is to be written
 
@@ -82,7 +82,7 @@ class Files:
         front = draw.choice((b"", b"{", b"[" * 100_000, b'{"schema":"attn-cli/result/1",', b'{"a":' * 50_000, b"the 1 2 3\n",
                              b"1000000000 300\n", b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000, b"[" + b"1," * 1_000_000,
                              b'"' + b"\\u0000" * 500_000))
-        arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 3 << 30)))
+        arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 2 << 30)))
         return f"in/{path.name}"
 
 
