@@ -75,7 +75,8 @@ def lying_npy_header(draw, array):
     return npy_header(array, **draw.choice((
         {"shape": lying_shape(draw, array.shape)},
         {"shape": lying_shape(draw, array.shape)},
-        {"descr": draw.choice(("'>f4'", "'|O'", "'<c8'", "'<U4000000000'", "'<f16'", "'f4'", "'<f4\\0'", "[('a', '<f4')]", "'" + "f" * 70000 + "'"))},
+        {"descr": draw.choice(("'>f4'", "'|O'", "'<c8'", "'<U4000000000'", "'<f16'", "'f4'", "'<f4\\0'", "[('a', '<f4')]",
+                               "'" + "f" * 70000 + "'"))},
         {"fortran_order": draw.choice(("True", "1", "None", "[" * 3000))},
         {"version": 2, "length": draw.choice((0, 1, 2**24, 2**31, 2**32 - 1))},
         {"version": draw.choice((0, 3, 4, 255))},
@@ -149,10 +150,12 @@ def write_npz(path, members, comment=b"", end_lies=None):
             if member.method == STORED:
                 file.seek(member.zeros, 1)
             said |= member.directory_lies
-            entries.append(b"PK\1\2\x14\0" + common_header(said) + struct.pack("<HHHII", 0, 0, 0, 0, said["offset"]) + member.name + said["extra"])
+            entries.append(b"PK\1\2\x14\0" + common_header(said) + struct.pack("<HHHII", 0, 0, 0, 0, said["offset"]) + member.name +
+                           said["extra"])
         directory = b"".join(entries)
         end = {"count": len(entries) & 0xFFFF, "size": len(directory), "offset": file.tell()} | (end_lies or {})
-        file.write(directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, end["count"], end["count"], end["size"], end["offset"], len(comment)))
+        numbers = 0, 0, end["count"], end["count"], end["size"], end["offset"], len(comment)
+        file.write(directory + b"PK\5\6" + struct.pack("<HHHHIIH", *numbers))
         file.write(comment)
 
 
@@ -162,7 +165,8 @@ def lie_in_archive(draw, members):
     size = len(member.front) + member.zeros
     number = draw.choice((0, 1, size - 1, size + 1, 2 * size & 0xFFFFFFFF, 2**31, 2**32 - 2, 2**32 - 1))
     wide = struct.pack("<HHQQQ", 1, 24, draw.choice(HUGE[:6]), draw.choice(HUGE[:6]), 0)
-    lies = draw.choice(({"size": number}, {"size": number}, {"deflated": number}, {"crc": 0}, {"method": draw.choice((0, 8, 9, 12, 14, 99))},
+    lies = draw.choice(({"size": number}, {"size": number}, {"deflated": number}, {"crc": 0},
+                        {"method": draw.choice((0, 8, 9, 12, 14, 99))},
                         {"flags": draw.choice((1, 8, 0x20, 0x40, 0x800, 0x2000))}, {"name_length": draw.choice((0, 65535))},
                         {"offset": draw.choice((0, 1, 2**31, 2**32 - 1))}, {"size": 2**32 - 1, "deflated": 2**32 - 1, "extra": wide},
                         {"extra": b"\1\0\xff\xff"}, {}))

@@ -61,10 +61,12 @@ def damaged_json(text, draw):
     match draw.choice(("number", "number", "number", "value", "deep", "long", "many", "twice", "gone", "moved")):
         case "number":
             holder, key = some_place(value, draw, is_number)
-            raw = draw.choice(("0", "-1", "1.5", "1e9", "1e400", "-0.0", "1e-400", "NaN", "9" * 5000, *map(str, arrays.HUGE), "100000", "65536", "255", "7"))
+            raw = draw.choice(("0", "-1", "1.5", "1e9", "1e400", "-0.0", "1e-400", "NaN", "9" * 5000, *map(str, arrays.HUGE), "100000",
+                               "65536", "255", "7"))
         case "value":
             holder, key = some_place(value, draw)
-            raw = draw.choice(("null", "[]", "{}", "true", '""', '"' + "x" * 1_000_000 + '"', "[[]]", '"\\ud800"', '"\\u0000"', "[" + "0," * 300_000 + "0]"))
+            raw = draw.choice(("null", "[]", "{}", "true", '""', '"' + "x" * 1_000_000 + '"', "[[]]", '"\\ud800"', '"\\u0000"',
+                               "[" + "0," * 300_000 + "0]"))
         case "deep":
             holder, key = some_place(value, draw)
             depth = draw.choice((50, 1000, 100_000, 1_000_000))
@@ -108,8 +110,8 @@ COSTLY = (
     ("pre_tokenizer", {"type": "Split", "pattern": {"Regex": "(?:a|aa)+$"}, "behavior": "Isolated", "invert": False}),
     ("pre_tokenizer", {"type": "Split", "pattern": {"Regex": "\\p{L}{1,1000000}"}, "behavior": "Removed", "invert": True}),
     ("pre_tokenizer", {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}] * 2000}),
-    ("added_tokens", [{"id": i, "content": "a" * i, "single_word": False, "lstrip": True, "rstrip": True, "normalized": True, "special": False}
-                      for i in range(2000)]),
+    ("added_tokens", [{"id": i, "content": "a" * i, "single_word": False, "lstrip": True, "rstrip": True, "normalized": True,
+                       "special": False} for i in range(2000)]),
 )
 
 
@@ -152,8 +154,8 @@ def listed_weights(model, draw):
     """Several files, which an index lists, or files that are none of the model's."""
     (model / WEIGHTS).rename(model / "one.safetensors")
     names = list(layout(model / "one.safetensors"))
-    file = draw.choice(("one.safetensors", "one.safetensors", "two.safetensors", "../model/one.safetensors", "/dev/zero", "", ".", "x" * 5000,
-                        "one.safetensors\0", "config.json"))
+    file = draw.choice(("one.safetensors", "one.safetensors", "two.safetensors", "../model/one.safetensors", "/dev/zero", "", ".",
+                        "x" * 5000, "one.safetensors\0", "config.json"))
     index = {"metadata": {"total_size": draw.choice((0, *arrays.HUGE))}, "weight_map": {name: "one.safetensors" for name in names}}
     index["weight_map"][draw.choice(names)] = file
     if draw.random() < 0.3:

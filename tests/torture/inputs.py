@@ -3,7 +3,7 @@
 import math
 
 import arrays
-from arrays import Array, Member
+from arrays import Array
 from commands import SENTENCE, Command
 
 MOST_SPARSE = 2 << 30  # bytes; of zeros that no disk holds
@@ -80,7 +80,8 @@ class Files:
         draw = self.draw
         path = self.new(draw.choice((".json", ".txt", ".recipe.json")))
         front = draw.choice((b"", b"{", b"[" * 100_000, b'{"schema":"attn-cli/result/1",', b'{"a":' * 50_000, b"the 1 2 3\n",
-                             b"1000000000 300\n", b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000, b"[" + b"1," * 1_000_000,
+                             b"1000000000 300\n", b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000,
+                             b"[" + b"1," * 1_000_000,
                              b'"' + b"\\u0000" * 500_000))
         arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 2 << 30)))
         return f"in/{path.name}"
@@ -93,7 +94,8 @@ def any_size(files, type="f4"):
 def attend(files):
     """One of the tensors is bad, sometimes keys and values together; those that are written out are not large."""
     draw, d, T, S = files.draw, 8, 3, 5
-    victim = draw.choice(("-q", "-k", "-v", "-k -v", "--mask", "--lengths", "--segments", "--cu-seqlens", "--sinks", "--past-key", "--against"))
+    victim = draw.choice(("-q", "-k", "-v", "-k -v", "--mask", "--lengths", "--segments", "--cu-seqlens", "--sinks", "--past-key",
+                          "--against"))
     words = []
     if victim == "-q":
         words += ["-q", files.bad(Array((files.rows(d, LARGEST_OUTPUT), d))), "-k", files.good(S, d), "-v", files.good(S, d)]

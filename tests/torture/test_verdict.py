@@ -200,5 +200,6 @@ def test_a_seed_gives_the_same_command_and_files_again(make, tmp_path):
         for place in ("a", "b"):
             folder = tmp_path / f"{seed}{place}"
             command = make(folder, random.Random(seed))
-            made.append((str(command), sorted((path.relative_to(folder), path.stat().st_size) for path in folder.rglob("*") if path.is_file())))
+            sizes = sorted((path.relative_to(folder), path.stat().st_size) for path in folder.rglob("*") if path.is_file())
+            made.append((str(command), sizes))
         assert made[0] == made[1]
