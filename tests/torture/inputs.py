@@ -81,8 +81,7 @@ class Files:
         path = self.new(draw.choice((".json", ".txt", ".recipe.json")))
         front = draw.choice((b"", b"{", b"[" * 100_000, b'{"schema":"attn-cli/result/1",', b'{"a":' * 50_000, b"the 1 2 3\n",
                              b"1000000000 300\n", b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000,
-                             b"[" + b"1," * 1_000_000,
-                             b'"' + b"\\u0000" * 500_000))
+                             b"[" + b"1," * 1_000_000, b'"' + b"\\u0000" * 500_000))
         arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 2 << 30)))
         return f"in/{path.name}"
 
