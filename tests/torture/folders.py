@@ -142,7 +142,7 @@ def huge_weights(model, draw):
     key, old = draw.choice((("vocab_size", 14), ("intermediate_size", 12), ("max_position_embeddings", 32)))
     for name, array in named.items():
         array.shape = tuple(size if part == old else part for part in array.shape)
-    if sum(array.size for array in named.values()) > 2 << 30:
+    if sum(array.size for array in named.values()) > 1 << 30:
         return
     if draw.random() < 0.7:
         config[key] = size
@@ -184,7 +184,7 @@ def no_file(path, draw):
         case "empty":
             path.write_bytes(b"")
         case "hole":
-            arrays.write_front(path, draw.choice((b"", b"{", b" " * 1000)), 2 << 30)
+            arrays.write_front(path, draw.choice((b"", b"{", b" " * 1000)), 1 << 30)
         case "kernel's":
             path.symlink_to("/proc/self/mem")
 

@@ -18,7 +18,7 @@ from verdict import AS_GOOD, differences, faults, group_faults, hostile_faults, 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from memory_group import memory_group
 
-BYTES_A_SECOND = 20 << 20  # that a command goes through at least, on a busy machine
+BYTES_A_SECOND = 10 << 20  # that a command goes through at least, on a busy machine
 SHOWN = 500  # characters of a command
 ENTER = ["sh", "-c", 'echo 0 > "$0" && exec "$@"']  # a group; then what runs in it
 
@@ -39,7 +39,7 @@ def any_command(ground, folder, draw):
 def patience(command, place):
     """Seconds."""
     _, size = sizes(place / "in")
-    return PATIENCE + (size + (0 if isinstance(command, str) else command.array_bytes)) // BYTES_A_SECOND
+    return 3 * PATIENCE + (size + (0 if isinstance(command, str) else command.array_bytes)) // BYTES_A_SECOND
 
 
 def with_command(found, command):

@@ -6,8 +6,8 @@ import arrays
 from arrays import Array
 from commands import SENTENCE, Command
 
-MOST_SPARSE = 2 << 30  # bytes; of zeros that no disk holds
-MOST_DEFLATED = 1 << 30  # bytes; their checksum takes time
+MOST_SPARSE = 1 << 30  # bytes; of zeros that no disk holds
+MOST_DEFLATED = 1 << 29  # bytes; their checksum takes time
 LARGEST_OUTPUT = 64 << 20  # bytes of what is to be written
 
 
@@ -82,7 +82,7 @@ class Files:
         front = draw.choice((b"", b"{", b"[" * 100_000, b'{"schema":"attn-cli/result/1",', b'{"a":' * 50_000, b"the 1 2 3\n",
                              b"1000000000 300\n", b"the" + b" 1" * 2_000_000, b"x" * 3_000_000, b"1\n" * 1_000_000,
                              b"[" + b"1," * 1_000_000, b'"' + b"\\u0000" * 500_000))
-        arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 2 << 30)))
+        arrays.write_front(path, front, draw.choice((0, 1, 1 << 20, 1 << 29, 1 << 29)))
         return f"in/{path.name}"
 
 
@@ -208,13 +208,13 @@ def vocabulary(files):
 
 def sentence(files):
     draw = files.draw
-    (files.folder / "text").write_text(" ".join(draw.choices("life is short eat dessert first".split(), k=int(2 ** draw.uniform(4, 12.5)))))
+    (files.folder / "text").write_text(" ".join(draw.choices("life is short eat dessert first".split(), k=int(2 ** draw.uniform(4, 10.5)))))
     show = draw.choice(("all", "weights", "context", "scores,weights"))
     return ["run", "--lines", "in/text", "--heads", str(draw.choice((1, 2, 4))), "--show", show, "-o", "out.jsonl"]
 
 
 def every_stage(files):
-    T, S = (int(2 ** files.draw.uniform(4, 12.5)) for _ in range(2))
+    T, S = (int(2 ** files.draw.uniform(4, 11)) for _ in range(2))
     q, k, v = (files.zeros(rows, 32) for rows in (T, S, S))
     show = files.draw.choice(("all", "weights", "context", "scores,weights,lse"))
     files.array_bytes += 24 * T * S  # of the stages
@@ -222,7 +222,7 @@ def every_stage(files):
 
 
 def comparison(files):
-    array = Array((files.rows(8, 1 << 30), 8))
+    array = Array((files.rows(8, 1 << 29), 8))
     files.array_bytes += 2 * array.size
     paths = []
     for method in files.draw.choices((arrays.STORED, arrays.DEFLATED), k=2):
