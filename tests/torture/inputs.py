@@ -202,8 +202,10 @@ def large_command(folder, draw):
 
 
 def vocabulary(files):
-    size = int(2 ** files.draw.uniform(10, 24))
-    return ["run", "a b", "--vocab-size", str(size), "--embed-dim", str(files.draw.choice((2, 16, 64))), "--show", "tokens"]
+    width = files.draw.choice((2, 16, 64))
+    size = int(2 ** files.draw.uniform(16, 26)) // width
+    files.array_bytes += 8 * size * width
+    return ["run", "a b", "--vocab-size", str(size), "--embed-dim", str(width), "--show", "tokens"]
 
 
 def sentence(files):

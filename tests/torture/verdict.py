@@ -108,10 +108,11 @@ def most_accepted(size):
 
 
 def memory_faults(done, taken, command):
-    """Refused input takes three times its file or 64 MB at most; accepted input three times itself, its arrays and what they give."""
+    """Refused input takes three times its file or 64 MB at most, where a hole counts for nothing; accepted input three times its file,
+    its arrays and what they give, and 64 MB."""
     most = max(3 * taken.on_disk, ROOM) + BASE
     if done.code in (0, 1):
-        most = most_accepted(taken.on_disk + command.array_bytes + len(done.out) + len(done.file or b""))
+        most = most_accepted(taken.mappable + command.array_bytes + len(done.out) + len(done.file or b""))
     own = max(taken.own, taken.peak - taken.mappable)
     if done.code is not None and own > most:
         yield f"it takes {own / MEBIBYTE:.0f} MiB and ends with {done.code}; allowed: {most / MEBIBYTE:.0f}"
