@@ -7,6 +7,7 @@ import random
 import shlex
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 DATA = Path(__file__).parents[2] / "data"
@@ -36,14 +37,29 @@ COMMANDS = {
 }
 
 
+@dataclass
 class Command:
-    """One of COMMANDS, taken apart."""
+    """One of COMMANDS, taken apart, or one that brings its own inputs."""
 
-    def __init__(self, text):
-        words, _, self.stdin = text.partition(" < ")
-        self.arguments = shlex.split(words)
-        self.output = self.arguments[-1] if "-o" in self.arguments else ""
-        self.by_line = "--lines" in self.arguments
+    arguments: list
+    stdin: str = ""  # a file
+    array_bytes: int = 0  # of the arrays that it is to read, however small their files are
+
+    @staticmethod
+    def of(text):
+        words, _, stdin = text.partition(" < ")
+        return Command(shlex.split(words), stdin)
+
+    @property
+    def output(self):
+        return self.arguments[-1] if "-o" in self.arguments else ""
+
+    @property
+    def by_line(self):
+        return "--lines" in self.arguments
+
+    def __str__(self):
+        return shlex.join(["attn-cli", *self.arguments]) + (f" < {self.stdin}" if self.stdin else "")
 
 
 def write_lines(path, count):

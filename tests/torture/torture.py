@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Puts attn-cli under pressure: failing system calls, short reads and writes, limits, signals.
+"""Puts attn-cli under pressure: failing system calls, short reads and writes, limits, signals, hostile inputs.
 
 Whatever happens, a run ends in time, with an allowed exit code and one line on standard error when it failed; its output file is
 the old one or the whole new one; nothing is left behind; and what it gives with exit code 0 is right.
@@ -13,9 +13,11 @@ import tempfile
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random, SystemRandom
 
 import errors
+import hostile
 import interruptions
 import limits
 import short
@@ -33,6 +35,10 @@ KINDS = {
     "signals": interruptions.AnyTime,
     "signals-at-calls": interruptions.AtCall,
     "shrinking": interruptions.Shrinking,
+    "arrays": hostile.Arrays,
+    "folders": hostile.Folders,
+    "stacks": hostile.Stacks,
+    "groups": hostile.Groups,
 }
 SHARES = {"errors": 3, "signals-at-calls": 2}  # of the time: these have an end, the others go on as long as there is time
 GROUND = None
@@ -131,6 +137,7 @@ def parsed():
     parser.add_argument("--kinds", default=",".join(KINDS), help="by commas; default all: %(default)s")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="cases at once (default %(default)s)")
     parser.add_argument("--case", help="one case, as a failure prints it")
+    parser.add_argument("--keep", metavar="FOLDER", help="leave the files of --case there")
     parser.add_argument("--times", type=int, default=1, help="try --case so often, until it fails: some are races")
     options = parser.parse_args()
     options.kinds = options.kinds.split(",")
@@ -147,17 +154,26 @@ def stand_on_own_feet():
             signal.signal(signal.Signals[name], signal.SIG_DFL)
 
 
+def run_again(ground, options):
+    """The one case that was asked for; whether something is wrong."""
+    kind, *case = options.case.split()
+    if options.keep:
+        Path(options.keep).mkdir(parents=True, exist_ok=True)
+        ground.keep_in(options.keep)
+    stand_on(ground)
+    found = next((found for _ in range(options.times) if (found := run_case(kind, case)[0])), [])
+    print("\n".join(found) or "as it should be")
+    return bool(found)
+
+
 def main():
     options = parsed()
     stand_on_own_feet()
     with tempfile.TemporaryDirectory(prefix="attn-torture-") as folder:
         ground = Ground(options.program, folder)
+        ground.prepare()
         if options.case:
-            kind, *case = options.case.split()
-            stand_on(ground)
-            found = next((found for _ in range(options.times) if (found := run_case(kind, case)[0])), [])
-            print("\n".join(found) or "as it should be")
-            return bool(found)
+            return run_again(ground, options)
         print(f"seed {options.seed}, {options.seconds:g} s, {options.program}", flush=True)
         kinds = usable(options.kinds)
         if not kinds:

@@ -1,6 +1,7 @@
 """What is asserted of every run."""
 
 import json
+import re
 import signal
 
 from commands import OLD
@@ -55,6 +56,80 @@ def faults_of_failure(done, good):
         yield "there is output before the failure"
     if good.file is not None and done.file not in (OLD, good.file):
         yield "the output file is neither the old one nor the whole new one"
+
+
+MOST_LINE = 4096  # bytes of an error; longer ones nobody reads
+NOISE = re.compile(rb"attn-cli: (warning|note): [^\n]*\n")  # which may come before an error
+HOSTILE_ENDS = {0, 1, 2, 65, 66, 71}
+MEBIBYTE = 1 << 20
+BASE = 16 * MEBIBYTE  # of the program itself
+ROOM = 64 * MEBIBYTE  # for what goes with any input
+
+
+def is_clear(line):
+    """Short text without control characters."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return False
+    return len(line) <= MOST_LINE and text[:-1].isprintable()
+
+
+def hostile_faults(done, command):
+    """Of a run over inputs that may be anything: nobody knows what it should give, but how it may end."""
+    error = NOISE.sub(b"", done.err)
+    if done.code is None:
+        yield "it did not end"
+        return
+    if done.code not in HOSTILE_ENDS:
+        yield f"it ends with {done.code}; allowed: {', '.join(map(str, sorted(HOSTILE_ENDS)))}"
+    told = command.by_line and done.code == 65 or command.arguments[0] == "check"  # in place of a result
+    if done.code in (0, 1):
+        if error:
+            yield f"it says {error[:300]!r} although it succeeds"
+        if command.output and done.file in (None, OLD):
+            yield "there is no new output file although it succeeds"
+    elif not told:
+        if not is_error_line(error):
+            yield f"{error.count(bytes([10]))} lines on standard error instead of one, such as {error[:300]!r}"
+        elif not is_clear(error):
+            yield f"a line of {len(error)} bytes, or one with control characters, on standard error: {error[:300]!r}"
+        if done.out:
+            yield f"there is output before the failure: {done.out[:100]!r}"
+        if command.output and done.file != OLD:
+            yield "the output file is not the old one"
+    if done.left and done.code != -signal.SIGKILL:
+        yield f"it leaves {', '.join(done.left)}"
+
+
+def most_accepted(size):
+    """Bytes that a command may take for so many bytes of files, arrays and output."""
+    return 3 * size + ROOM + BASE
+
+
+def memory_faults(done, taken, command):
+    """Refused input takes three times its file or 64 MB at most, where a hole counts for nothing; accepted input three times its file,
+    its arrays and what they give, and 64 MB."""
+    most = max(3 * taken.on_disk, ROOM) + BASE
+    if done.code in (0, 1):
+        most = most_accepted(taken.mappable + command.array_bytes + len(done.out) + len(done.file or b""))
+    own = max(taken.own, taken.peak - taken.mappable)
+    if done.code is not None and own > most:
+        yield f"it takes {own / MEBIBYTE:.0f} MiB and ends with {done.code}; allowed: {most / MEBIBYTE:.0f}"
+
+
+def group_faults(done, mib, size):
+    """`size`: bytes of files and arrays. Who takes no more than it may is killed by a smaller group all the same: it refuses what it
+    computes, but not all that it reads, such as .npz members that inflate, weights of models, names of a hundred thousand tensors."""
+    if done.code == -signal.SIGKILL and most_accepted(size) <= mib * MEBIBYTE:
+        yield f"a group of {mib} MiB killed it; {most_accepted(size) / MEBIBYTE:.0f} are enough"
+
+
+def differences(done, free):
+    """Of two runs of one command, the first under a limit that it kept."""
+    yield from (f"its {what} is not what it is without the limit" for what, same in
+                (("exit code", done.code == free.code), ("standard output", done.out == free.out), ("output file", done.file == free.file))
+                if not same)
 
 
 def faults(done, good, allowed, by_line=False):

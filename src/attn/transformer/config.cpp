@@ -345,8 +345,15 @@ void Config::require_all_used() const
     if (unknown.empty()) {
         return;
     }
+    constexpr std::size_t most = 1000; // bytes of keys that a message lists
     std::string stated, keys;
+    std::size_t told = 0;
     for (const std::string& key : unknown) {
+        if (keys.size() > most) {
+            stated += fmt::format(" and {} more", unknown.size() - told);
+            break;
+        }
+        ++told;
         const auto entry = values_.find(key);
         const bool is_object = entry == values_.end() || std::holds_alternative<ConfigObject>(entry->second);
         stated += fmt::format("{}{} = {}", stated.empty() ? "" : ", ", in_quotes(key),
@@ -357,7 +364,7 @@ void Config::require_all_used() const
     throw Error(ErrorKind::data,
                 fmt::format("{} {} not known here and may change what the model computes; if {} not, --ignore-config {} "
                             "leaves {} out",
-                            stated, one ? "is" : "are", one ? "it does" : "they do", in_quotes(keys, std::string::npos),
+                            stated, one ? "is" : "are", one ? "it does" : "they do", in_quotes(keys, 2 * most),
                             one ? "it" : "them"));
 }
 

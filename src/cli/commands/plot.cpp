@@ -7,6 +7,7 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/html/html.hpp"
 #include "attn/report/svg/picture.hpp"
+#include "attn/report/svg/svg.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/tensor_inputs.hpp"
@@ -139,11 +140,17 @@ bool takes_layers(const PlotOptions& options)
 model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
                                std::string_view what)
 {
+    constexpr std::size_t dimensions_with_layers = 5; // where no --axes says what they are
+    const bool is_one_layer = options.layer || (options.axes.empty() ? weights.shape.size() < dimensions_with_layers
+                                                                     : options.axes.find('l') == std::string::npos);
     const auto judge = [&](const Shape& shape) {
         if (options.format == Format::html) {
             report::require_page_size(shape);
         } else if (options.format == Format::svg) {
             report::require_cells(shape);
+            if (options.picture.plot == report::Plot::heat_map && is_one_layer) {
+                report::require_places(shape);
+            }
         }
     };
     model::Result result = model::result_of({.weights = weights,

@@ -29,6 +29,8 @@ constexpr std::size_t most_lines_per_thread = 64;
 constexpr std::size_t most_bytes_per_thread = std::size_t{1} << 15U;
 /// Once their answers are so long they are written before more are computed.
 constexpr std::size_t most_kept_per_thread = std::size_t{1} << 20U;
+/// What a line takes beside others, its arrays as one part: their text is two or three, and grows by moving.
+constexpr Index beside_arrays = 4;
 
 /// For people lines count from 1, as in editors and in `check`; "index", for programs, counts from 0.
 std::string name_of_line(Index index)
@@ -150,7 +152,7 @@ class Lines {
 public:
     Lines(const LinesRun& run, int input)
         : run_(run), threads_(run.report.log().verbose() ? 1 : run.settings.threads), // stages are told line by line in order
-          memory_(std::min(small_memory, memory_limit() / threads_)), size_(bytes_left(input)),
+          memory_(std::min(small_memory, memory_limit() / (threads_ * beside_arrays))), size_(bytes_left(input)),
           reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
           workers_(static_cast<std::size_t>(threads_)), index_(run.options.first_index)
     {

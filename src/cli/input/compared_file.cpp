@@ -101,12 +101,13 @@ void ComparedFile::read_tensors(const std::string& wanted)
     if (!wanted.empty()) {
         (void)name_in(file_, wanted);
     }
-    const io::TensorFile tensors = io::open_tensors(file_.bytes(), file_.name(), wanted);
+    io::TensorFile tensors = io::open_tensors(file_.bytes(), file_.name(), wanted);
     if (!tensors.unsupported.empty()) {
         (void)tensors.at(tensors.unsupported.front().name, file_.name()); // which says what type it is
     }
-    for (const NamedTensor& entry : tensors.entries) {
-        contents_.tensors.push_back({entry});
+    contents_.tensors.reserve(tensors.entries.size());
+    for (NamedTensor& entry : tensors.entries) {
+        contents_.tensors.push_back({std::move(entry)});
     }
 }
 

@@ -77,16 +77,27 @@ Descriptor open_input(const std::string& path)
 
 namespace {
 
-/// read_all up to where is_enough(all that was read) says so.
+/// How many bytes a file says it has from where it is read on; 0 for what is none.
+std::size_t stated_size(int descriptor)
+{
+    struct stat status = {};
+    const off_t place = ::lseek(descriptor, 0, SEEK_CUR);
+    const bool known = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && place >= 0 && status.st_size > place;
+    return known ? static_cast<std::size_t>(status.st_size - place) : 0;
+}
+
+/// read_all up to where is_enough(all that was read) says so. What says how long it is is refused at once where that is too
+/// long, and gets its room in one piece.
 template <typename Enough>
 std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::string_view name)
 {
     constexpr std::size_t smallest = std::size_t{1} << 16U;
     std::string bytes;
     std::size_t used = 0;
+    const std::size_t stated = stated_size(descriptor);
     for (;;) {
         // One byte more than allowed is enough to know.
-        const std::size_t wanted = std::max(smallest, bytes.size() * 2);
+        const std::size_t wanted = bytes.empty() ? smallest : std::max(bytes.size() * 2, stated + 1);
         bytes.resize(used < bytes.size() ? bytes.size() : std::min(wanted, most + 1));
         const std::size_t count = read_some(descriptor, std::span(bytes).subspan(used), name);
         used += count;
@@ -94,7 +105,7 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
             bytes.resize(used);
             return bytes;
         }
-        if (used > most) {
+        if (used > most || stated > most) {
             throw Error(ErrorKind::data, fmt::format("{} is larger than {} bytes; --max-input-bytes allows more", name, most));
         }
     }

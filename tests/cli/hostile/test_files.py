@@ -6,6 +6,7 @@ import os
 import struct
 
 import pytest
+from memory_group import memory_group
 from program import assert_fails, limits_memory, measured, run, succeeds, within
 from tensors import numpy
 
@@ -81,6 +82,39 @@ def test_zeros_without_end_are_refused_at_the_first(tmp_path, command):
         done, seconds, megabytes = measured(*command, stdin=zeros, cwd=tmp_path)
     assert_fails(done, 65, "standard input" if "-" in command else "'zeros'")
     assert seconds < 2 and megabytes < 200
+
+
+@limits_memory
+@pytest.mark.parametrize("command", [("check", "text"), ("run", "--recipe", "text"), ("explain", "--recipe", "-")], ids=" ".join)
+def test_a_file_that_says_it_is_too_large_is_refused_unread(tmp_path, command):
+    (tmp_path / "text").write_text('{"schema":')
+    os.truncate(tmp_path / "text", 3 << 30)
+    with (tmp_path / "text").open() as text:
+        done, _, megabytes = measured(*command, stdin=text, cwd=tmp_path)
+    assert_fails(done, 65, "is larger than ", "; --max-input-bytes allows more")
+    assert megabytes < 32, megabytes  # 128 where 64 MiB are allowed, 2,048 where 1 GiB is
+
+
+@limits_memory
+def test_a_hundred_thousand_tensors_are_compared_in_little_memory(tmp_path):
+    header = json.dumps({f"t{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(100_000)}).encode()
+    (tmp_path / "many.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    numpy.savez(tmp_path / "two.npz", a=numpy.zeros(1, "float32"), b=numpy.zeros(1, "float32"))
+    done, _, megabytes = measured("compare", "many.safetensors", "two.npz", cwd=tmp_path)
+    assert (done.code, done.err, done.out.count(b"only in A")) == (1, b"", 100_000)
+    assert megabytes < 112, megabytes  # 122
+
+
+@limits_memory
+@pytest.mark.parametrize("threads", [1, 8])
+def test_long_lines_share_the_memory_of_a_group(tmp_path, threads):
+    (tmp_path / "lines").write_text(("life is short eat " * 200 + "\n") * 40)
+    with memory_group(80 << 20) as group:
+        if group is None:
+            pytest.skip("this user may make no memory group")
+        options = ["--lines", "lines", "--threads", threads, "--show", "weights", "-o", "out.jsonl"]
+        succeeds("run", *options, cwd=tmp_path, preexec_fn=lambda: (group / "cgroup.procs").write_text("0"))
+    assert sum(1 for _ in open(tmp_path / "out.jsonl", "rb")) == 40
 
 
 @pytest.fixture(scope="module")

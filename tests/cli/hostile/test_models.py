@@ -36,6 +36,16 @@ def test_what_a_weight_map_says_about_itself_is_passed_over(tmp_path):
     assert seconds < 8 and megabytes < 64 + BASE, (seconds, megabytes)  # 15 seconds where every key is copied
 
 
+@pytest.mark.parametrize("keys", [["k" * 1_000_000], [f"w{i}" for i in range(1000)]], ids=["a long one", "many"])
+def test_keys_that_are_not_known_are_told_in_a_short_line(tmp_path, keys):
+    folder, _ = tiny_models.bert(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text()) | dict.fromkeys(keys, 1)
+    (folder / "config.json").write_text(json.dumps(config))
+    done = run("run", "the cat", "--model", f"{folder}/")
+    assert_fails(done, 65, "not known here", "--ignore-config", "…'" if len(keys) == 1 else " more are not known")
+    assert len(done.err) < 10_000, len(done.err)  # 1,000,000 and 19,000
+
+
 @limits_memory
 def test_weights_to_be_drawn_are_counted_before_they_are(tmp_path):
     models = pathlib.Path(__file__).parents[3] / "data" / "models" / "two-blocks"

@@ -33,6 +33,14 @@ def test_more_than_a_picture_holds_is_refused_before_it_is_read(zeros, output, m
 
 
 @limits_memory
+def test_more_columns_than_a_picture_has_are_refused_before_they_are_read(tmp_path):
+    numpy.save(tmp_path / "wide.npy", numpy.zeros((8, 750_000), "float32"))
+    done, _, megabytes = measured("plot", "wide.npy", "-o", "x.svg", cwd=tmp_path)
+    assert_fails(done, 71, "got 8 × 750000 cells; allowed: up to 8192 rows and as many columns; the strongest lines with --plot arcs")
+    assert megabytes < 64 + BASE, megabytes  # 200
+
+
+@limits_memory
 @pytest.mark.parametrize("options", [("--query", "3"), ("--query", "3", "--head", "0")], ids=" ".join)
 def test_one_row_of_many_is_read_alone(zeros, options):
     done, _, megabytes = measured("plot", zeros, *options, "--format", "table", cwd=zeros.parent)

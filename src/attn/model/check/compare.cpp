@@ -278,6 +278,8 @@ void compare_by_name(const std::vector<Named>& a, const std::vector<Named>& b, s
     };
     const auto of_a = by_name(a);
     const auto of_b = by_name(b);
+    const auto only_in_b = std::ranges::count_if(b, [&](const Named& named) { return !of_a.contains(named.name); });
+    results.reserve(results.size() + a.size() + static_cast<std::size_t>(only_in_b));
     const auto alone = [&](const std::string& name, const char* why) {
         results.emplace_back().name = name;
         results.back().why = why;

@@ -40,6 +40,9 @@ struct SvgOptions {
 /// before anything is written.
 void write_svg(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options, Buffer& out);
 
+/// Throws Error(too_large) for weights (heads, rows, columns) with more rows or columns than one heat map has room for.
+void require_places(const Shape& shape);
+
 /// Any picture as a heat map. Throws Error(too_large) likewise.
 void write_heat_map(const Picture& picture, const SvgOptions& options, Buffer& buffer);
 

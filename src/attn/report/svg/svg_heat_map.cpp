@@ -29,15 +29,30 @@ double font_for(double pitch)
     return std::clamp(std::floor(pitch / line_height), small, usual);
 }
 
-} // namespace
-
-HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)
-    : picture_(picture), options_(options), palette_(palette_of(options.ground))
+void require_places(const Picture& picture)
 {
     if (std::max(picture.rows, picture.columns) > most_places) {
         refuse_picture(picture, fmt::format("{} × {} cells", picture.rows, picture.columns),
                        fmt::format("up to {} rows and as many columns", most_places), picture.columns <= most_places);
     }
+}
+
+} // namespace
+
+void require_places(const Shape& shape)
+{
+    Picture picture;
+    picture.weights = true;
+    picture.heads = shape.at(0);
+    picture.rows = shape.at(1);
+    picture.columns = shape.at(2);
+    require_places(picture);
+}
+
+HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)
+    : picture_(picture), options_(options), palette_(palette_of(options.ground))
+{
+    require_places(picture);
     choose_cells();
     choose_labels();
     choose_value_font();
