@@ -45,7 +45,7 @@ std::vector<Index> numbers(const std::string& text)
 
 struct Arguments {
     std::filesystem::path directory = {}, out = {};
-    transformer::Input input = {};
+    transformer::TokenInput input = {};
     std::vector<std::string> set = {};
     bool swapped = false;
     int threads = 1, rounds = 0;
@@ -108,7 +108,7 @@ void load_weights(const std::filesystem::path& directory, Loaded& loaded)
     }
 }
 
-double seconds_of_one(const transformer::Model& model, const transformer::Input& input, const attn::core::Work& work)
+double seconds_of_one(const transformer::Model& model, const transformer::TokenInput& input, const attn::core::Work& work)
 {
     const auto L = static_cast<Index>(model.architecture().layers.size());
     const auto begin = std::chrono::steady_clock::now();

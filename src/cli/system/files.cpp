@@ -96,8 +96,11 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
     std::size_t used = 0;
     const std::size_t stated = stated_size(descriptor);
     for (;;) {
+        std::size_t wanted = std::max(smallest, bytes.size() * 2);
+        if (bytes.size() < stated) {
+            wanted = std::min(wanted, stated + 1);
+        }
         // One byte more than allowed is enough to know.
-        const std::size_t wanted = bytes.empty() ? smallest : std::max(bytes.size() * 2, stated + 1);
         bytes.resize(used < bytes.size() ? bytes.size() : std::min(wanted, most + 1));
         const std::size_t count = read_some(descriptor, std::span(bytes).subspan(used), name);
         used += count;
@@ -108,6 +111,7 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
         if (used > most || stated > most) {
             throw Error(ErrorKind::data, fmt::format("{} is larger than {} bytes; --max-input-bytes allows more", name, most));
         }
+        bytes.reserve(stated + 1);
     }
 }
 

@@ -59,7 +59,7 @@ struct Ran {
     transformer::Outputs outputs;
 };
 
-Ran run(const Model& model, const transformer::Input& input, const Asked& asked, const attn::core::Work& work = {})
+Ran run(const Model& model, const transformer::TokenInput& input, const Asked& asked, const attn::core::Work& work = {})
 {
     Ran ran;
     ran.outputs = transformer::forward(model, input, asked, work,
@@ -149,7 +149,7 @@ TEST(Forward, GivesTheSameBytesOnAnyNumberOfThreads)
     const Tensors tensors = small::random_tensors(architecture);
     const Model model(architecture, tensors.weights());
     const Asked asked{.hidden_states = true, .logits = Logits::all};
-    const transformer::Input input{.ids = {1, 2, 3, 4, 5}, .types = {0, 0, 1, 1, 1}};
+    const transformer::TokenInput input{.ids = {1, 2, 3, 4, 5}, .types = {0, 0, 1, 1, 1}};
     const Ran one = run(model, input, asked), four = run(model, input, asked, {.threads = 4});
     EXPECT_EQ(one.outputs.logits.values, four.outputs.logits.values);
     EXPECT_EQ(one.outputs.hidden_states.back().values, four.outputs.hidden_states.back().values);
@@ -170,14 +170,14 @@ TEST(Forward, CountsTypesAsTheyAreGiven)
 TEST(RequireInput, RefusesWhatTheModelCannotTake)
 {
     const transformer::Architecture architecture = described(small::bert());
-    const auto tokens = [&](const transformer::Input& input) {
+    const auto tokens = [&](const transformer::TokenInput& input) {
         return error_of([&] { transformer::require_tokens(architecture, input.ids, input.types); });
     };
     const std::string positions = "; allowed: 1 to 8, for which this model has positions";
     EXPECT_EQ(tokens({.ids = {}}), "tokens: got 0" + positions);
     EXPECT_EQ(tokens({.ids = std::vector<Index>(9, 1)}), "tokens: got 9" + positions);
     EXPECT_EQ(tokens({.ids = {1}, .types = {0, 0}}), "type ids: got 2; allowed: 1, one for each token, or none");
-    const auto rows = [&](const transformer::Input& input) {
+    const auto rows = [&](const transformer::TokenInput& input) {
         return error_of([&] { transformer::require_input(architecture, input, {}); });
     };
     EXPECT_EQ(rows({.ids = {1, 10}}), "token id: got 10; allowed: 0 to 9, the rows of its table");
@@ -189,7 +189,7 @@ TEST(RequireInput, RefusesWhatTheModelCannotTake)
 TEST(RequireInput, KnowsHowManyPositionsTurnExactly)
 {
     const transformer::Architecture architecture = described(small::llama());
-    const transformer::Input input{.ids = std::vector<Index>(attn::core::most_positions + 1, 1)};
+    const transformer::TokenInput input{.ids = std::vector<Index>(attn::core::most_positions + 1, 1)};
     EXPECT_EQ(error_of([&] { transformer::require_input(architecture, input, {.layers = {0}}); }),
               "rotary positions: got 100001 tokens; allowed: up to 100000");
     EXPECT_EQ(error_of([&] { transformer::require_input(architecture, input, {}); }), "no error"); // no layer runs

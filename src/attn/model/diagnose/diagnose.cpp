@@ -16,8 +16,8 @@ constexpr double nearer = 2;          ///< times than the right result: what it 
 
 // ---- the rows that candidates are measured on ------------------------------------------------------------------------------
 
-struct Problem : Question {
-    explicit Problem(const Question& question);
+struct Problem : Evidence {
+    explicit Problem(const Evidence& question);
 
     ComparedDims dims;
     std::vector<RowPlace> sample; ///< rows that candidates are measured on first
@@ -86,7 +86,7 @@ std::vector<RowPlace> sampled_rows(const Problem& problem)
     return chosen;
 }
 
-Problem::Problem(const Question& question) : Question(question), dims(dims_of(question.call, question.compared))
+Problem::Problem(const Evidence& question) : Evidence(question), dims(dims_of(question.call, question.compared))
 {
     sample = sampled_rows(*this);
 }
@@ -125,7 +125,7 @@ std::vector<Index> heads_of(const Variant& variant, const Problem& problem, cons
 }
 
 /// On some rows; stops at one that is farther than `limit`.
-void measure(Candidate& candidate, const Problem& problem, Shared& shared, double limit)
+void measure(Candidate& candidate, const Problem& problem, SharedProducts& shared, double limit)
 {
     const Variant& variant = candidate.variant;
     const std::vector<RowPlace> chosen = worthwhile(variant, problem);
@@ -145,7 +145,7 @@ void measure(Candidate& candidate, const Problem& problem, Shared& shared, doubl
 
 void measure_all(std::vector<Candidate>& candidates, const Problem& problem, double limit, const core::Work& work)
 {
-    Shared shared(problem.call);
+    SharedProducts shared(problem.call);
     core::for_each_block(static_cast<Index>(candidates.size()), work,
                          [&](Index block) { measure(candidates[static_cast<std::size_t>(block)], problem, shared, limit); });
 }
@@ -337,7 +337,7 @@ std::vector<Candidate> candidates_in(const Call& call, Compared compared)
     return candidates;
 }
 
-std::vector<Candidate> singles(const Question& question, const core::Work& work)
+std::vector<Candidate> singles(const Evidence& question, const core::Work& work)
 {
     const Problem problem(question);
     std::vector<Candidate> candidates = measured_singles(problem, work);
@@ -345,7 +345,7 @@ std::vector<Candidate> singles(const Question& question, const core::Work& work)
     return candidates;
 }
 
-Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others)
+Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others)
 {
     const Problem problem(question);
     Diagnosis diagnosis;

@@ -52,7 +52,7 @@ struct Diagnosis {
 };
 
 /// What is held against what. The numbers of the file and the right ones have the shape that ComparedDims say.
-struct Question {
+struct Evidence {
     const Call& call;
     Compared compared;
     const Yardstick& numbers;
@@ -63,9 +63,9 @@ struct Question {
 /// The right result and every mistake of attention alone, to be measured.
 [[nodiscard]] std::vector<Candidate> candidates_in(const Call& call, Compared compared);
 /// The same, measured, the nearest of them wholly.
-[[nodiscard]] std::vector<Candidate> singles(const Question& question, const core::Work& work);
+[[nodiscard]] std::vector<Candidate> singles(const Evidence& question, const core::Work& work);
 /// Those, `others`, which are measured, and where none of them fits, pairs of the mistakes of attention.
-[[nodiscard]] Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others = {});
+[[nodiscard]] Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others = {});
 
 /// Sorts, and fills verdict, named and farther.
 void judge(Diagnosis& diagnosis);

@@ -27,7 +27,7 @@ std::vector<Index> all_heads(const core::AttentionDims& l)
     return heads;
 }
 
-std::vector<double> weight_matrix(const Masking& of, Shared& shared, const Across& known, Index b, Index h)
+std::vector<double> weight_matrix(const Masking& of, SharedProducts& shared, const Across& known, Index b, Index h)
 {
     Variant plain = of.variant;
     plain.weights_transposed = false;
@@ -59,7 +59,7 @@ bool can_compare(const Variant& variant, Compared compared)
     return compared != Compared::weights || (variant.along == Along::positions && !variant.cache_missing);
 }
 
-Across across(const Masking& masking, Shared& shared, const std::vector<Index>& heads, const core::Work& work)
+Across across(const Masking& masking, SharedProducts& shared, const std::vector<Index>& heads, const core::Work& work)
 {
     const Variant& variant = masking.variant;
     Across found;
@@ -244,7 +244,7 @@ std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place)
 std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work)
 {
     const ComparedDims l = dims_of(call, compared);
-    Shared shared(call);
+    SharedProducts shared(call);
     const Masking masking(call, variant);
     const Across known = across(masking, shared, all_heads(masking.sizes), work);
     std::vector<double> result(static_cast<std::size_t>(l.count()));

@@ -27,12 +27,13 @@ struct Across {
     std::map<Index, std::vector<double>> weights; ///< (T, S), for weights_transposed
 };
 /// `heads`: those that are needed, b·H + h; all of them count where the softmax is over everything.
-[[nodiscard]] Across across(const Masking& masking, Shared& shared, const std::vector<Index>& heads, const core::Work& work);
+[[nodiscard]] Across across(const Masking& masking, SharedProducts& shared, const std::vector<Index>& heads,
+                            const core::Work& work);
 
 /// Makes rows of the result. For one thread.
 class Rows {
 public:
-    Rows(const Masking& masking, Shared& shared, const Across& across)
+    Rows(const Masking& masking, SharedProducts& shared, const Across& across)
         : masking_(masking), call_(masking.call), variant_(masking.variant), sizes_(masking.sizes), shared_(shared),
           across_(across)
     {
@@ -56,7 +57,7 @@ private:
     const Call& call_;
     const Variant& variant_;
     const core::AttentionDims& sizes_;
-    Shared& shared_;
+    SharedProducts& shared_;
     const Across& across_;
     std::map<std::array<Index, 3>, std::vector<double>> contexts_;
     std::array<Index, 2> over_heads_at_{-1, -1};

@@ -32,7 +32,7 @@ public:
     }
 
 private:
-    using Entries = std::list<std::pair<Key, KeptNumbers>>;
+    using Made = std::list<std::pair<Key, KeptNumbers>>;
 
     KeptNumbers find(const Key& key)
     {
@@ -63,8 +63,8 @@ private:
     std::mutex mutex_;
     const std::size_t room_;
     std::size_t held_ = 0;
-    Entries entries_; ///< the last used comes first
-    std::map<Key, typename Entries::iterator> places_;
+    Made entries_; ///< the last used comes first
+    std::map<Key, typename Made::iterator> places_;
 };
 
 } // namespace attn::model::diagnose

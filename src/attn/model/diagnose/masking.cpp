@@ -230,7 +230,7 @@ RowVector<double> distances(const Masking& masking, RowPlace place)
 
 } // namespace
 
-Asked::Asked(const Call& call, const Variant& v)
+AskedOfCore::AskedOfCore(const Call& call, const Variant& v)
     : causal{.causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing},
       offsets(offsets_of(call, v))
 {

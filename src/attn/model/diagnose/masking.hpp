@@ -21,8 +21,8 @@ struct MaskRow {
 };
 
 /// What core is asked for a variant of a call, each thing alone; nothing where it would say nothing. For many threads.
-struct Asked {
-    Asked(const Call& call, const Variant& variant);
+struct AskedOfCore {
+    AskedOfCore(const Call& call, const Variant& variant);
 
     core::AttentionOptions causal, left, right; ///< the last two are the sides of the window
     std::vector<Index> offsets;                 ///< of all three: a number for each batch entry
@@ -36,7 +36,7 @@ struct Masking {
     const Call& call;
     const Variant& variant;
     core::AttentionDims sizes; ///< of the variant
-    Asked asked;
+    AskedOfCore asked;
 };
 
 /// The end of the keys that batch entry b has by its length; without lengths S.

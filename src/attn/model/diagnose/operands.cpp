@@ -157,7 +157,7 @@ HeadBlock Operands::block(const Variant& variant, Operand operand, Order order, 
 {
     constexpr Index numbers_of_block = Index{1} << 16;
     const bool first_entry =
-        variant.entry == Entry::first || (variant.entry == Entry::first_keys && operand != Operand::queries);
+        variant.entry == EntryUse::first || (variant.entry == EntryUse::first_keys && operand != Operand::queries);
     const Index entry = first_entry ? 0 : b;
     const Index size = view_of(call_.views, operand).shape[3];
     const Index rows = std::max<Index>(numbers_of_block / std::max<Index>(size, 1), 1);

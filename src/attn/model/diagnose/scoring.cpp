@@ -94,22 +94,22 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
 {
     row.empty = std::find(row.counted.begin(), row.counted.end(), char{1}) == row.counted.end();
     const bool capped_mask = call.options.softcap && v.cap == Cap::after_mask;
-    if (v.hidden == Hidden::right && !(row.empty && v.empty == EmptyRow::unmasked) && !capped_mask) {
+    if (v.hidden == HiddenUse::right && !(row.empty && v.empty == EmptyRow::unmasked) && !capped_mask) {
         return;
     }
-    if (v.hidden == Hidden::after_softmax) {
+    if (v.hidden == HiddenUse::after_softmax) {
         row.hidden_after.assign(row.counted.size(), 0);
     }
     for (std::size_t j = 0; j < row.counted.size(); ++j) {
         if (row.counted[j] != 0) {
             continue;
         }
-        if (v.hidden == Hidden::after_softmax) {
+        if (v.hidden == HiddenUse::after_softmax) {
             row.hidden_after[j] = 1;
         }
-        row.scores[j] = v.hidden == Hidden::added ? row.scores[j] + v.hidden_number
-                        : v.hidden == Hidden::set ? v.hidden_number
-                                                  : row.scores[j];
+        row.scores[j] = v.hidden == HiddenUse::added ? row.scores[j] + v.hidden_number
+                        : v.hidden == HiddenUse::set ? v.hidden_number
+                                                     : row.scores[j];
         row.counted[j] = 1;
     }
     row.empty = row.counted.empty();
@@ -185,7 +185,7 @@ Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
     return h;
 }
 
-KeptNumbers Shared::products(const Call& call, const Variant& v, Index b, Index h, Index i)
+KeptNumbers SharedProducts::products(const Call& call, const Variant& v, Index b, Index h, Index i)
 {
     const int flags = (v.denormals_flushed ? 1 : 0) + (v.cache_missing ? 2 : 0) + (v.cache_last ? 4 : 0) +
                       (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0) +
@@ -195,7 +195,7 @@ KeptNumbers Shared::products(const Call& call, const Variant& v, Index b, Index 
     return products_.get(key, [&] { return multiply(call, v, b, h, i); });
 }
 
-std::vector<double> Shared::multiply(const Call& call, const Variant& v, Index b, Index h, Index i)
+std::vector<double> SharedProducts::multiply(const Call& call, const Variant& v, Index b, Index h, Index i)
 {
     const core::AttentionDims l = sizes_of(call, v);
     const Operand other = v.scores_of_values ? Operand::values : Operand::keys;
@@ -212,7 +212,7 @@ std::vector<double> Shared::multiply(const Call& call, const Variant& v, Index b
     return sums;
 }
 
-ScoreRow score_row(const Masking& masking, Shared& shared, RowPlace place)
+ScoreRow score_row(const Masking& masking, SharedProducts& shared, RowPlace place)
 {
     const Call& call = masking.call;
     const Variant& v = masking.variant;

@@ -6,16 +6,16 @@
 namespace attn::model::diagnose {
 
 /// What variants share: queries, keys and values as they are read, and their products. For many threads.
-class Shared {
+class SharedProducts {
 public:
-    explicit Shared(const Call& call) : operands_(call) {}
+    explicit SharedProducts(const Call& call) : operands_(call) {}
 
     [[nodiscard]] Operands& operands() { return operands_; }
     /// q·k of query i of a head and every key, unrounded.
     [[nodiscard]] KeptNumbers products(const Call& call, const Variant& variant, Index b, Index h, Index i);
 
 private:
-    using Key = std::tuple<Index, Index, Index, Index, Index, Reading, Precision, Along, Entry, int>;
+    using Key = std::tuple<Index, Index, Index, Index, Index, Reading, Precision, Along, EntryUse, int>;
 
     [[nodiscard]] std::vector<double> multiply(const Call& call, const Variant& variant, Index b, Index h, Index i);
 
@@ -40,7 +40,7 @@ struct ScoreRow {
     [[nodiscard]] double largest() const;
 };
 
-[[nodiscard]] ScoreRow score_row(const Masking& masking, Shared& shared, RowPlace place);
+[[nodiscard]] ScoreRow score_row(const Masking& masking, SharedProducts& shared, RowPlace place);
 
 /// The key/value head of a query head.
 [[nodiscard]] Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h);

@@ -56,7 +56,7 @@ enum class Along {
 };
 
 /// The batch entry that is read.
-enum class Entry {
+enum class EntryUse {
     right,
     first,      ///< 0, of queries, keys and values
     first_keys, ///< 0, of keys and values
@@ -172,7 +172,7 @@ enum class LengthUse {
 };
 
 /// What becomes of the score of a hidden key.
-enum class Hidden {
+enum class HiddenUse {
     right,         ///< it has none
     added,         ///< Variant::hidden_number is added to the score; the key takes part as any other
     set,           ///< the score is Variant::hidden_number; the key takes part as any other
@@ -255,7 +255,7 @@ struct Variant {
     ReadOf read_of = ReadOf::all;
     Reading written = Reading::right; ///< of the result
     Along along = Along::positions;   ///< mask and lengths do not go with others; causal and window count from offset 0
-    Entry entry = Entry::right;
+    EntryUse entry = EntryUse::right;
     bool one_head = false; ///< q_i·k_j is summed over all heads, and each head has the same weights; the scale is
                            ///< 1/√(H·d_k) where it is 1/√d_k otherwise. H = H_kv
     KeyHead key_head = KeyHead::repeated;
@@ -287,7 +287,7 @@ struct Variant {
     bool window_right_as_left = false; ///< right = left
     LengthUse lengths = LengthUse::right;
     Index length_shift = 0; ///< added to each length; at most S, at least 0. The offset does not change
-    Hidden hidden = Hidden::right;
+    HiddenUse hidden = HiddenUse::right;
     double hidden_number = 0;
     EmptyRow empty = EmptyRow::right;
 

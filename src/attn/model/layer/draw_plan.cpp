@@ -36,7 +36,7 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
 {
     const Target target = placed.draw.target;
     if (target >= Target::W_q && target != Target::bias_k && target != Target::bias_v) {
-        const auto [heads, size, reads] = layer_part(target, l);
+        const auto [heads, size, reads] = heads_part(target, l);
         const bool one = placed.draw.head && !is_of_score(target); // those of scores count all heads
         return {reads, is_bias(target) ? 0 : (one ? 1 : heads) * size};
     }

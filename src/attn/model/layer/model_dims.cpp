@@ -203,7 +203,7 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     case Target::v_a: return {l.H * l.d_a};
     default: break;
     }
-    const auto [all, size, reads] = layer_part(draw.target, l);
+    const auto [all, size, reads] = heads_part(draw.target, l);
     const Index heads = draw.head ? 1 : all;
     if (draw.target >= Target::b_q) {
         return {heads * size};
@@ -256,7 +256,7 @@ ModelDims with_words(ModelDims least, const Words& words, const Origin& origin)
     return least;
 }
 
-LayerPart layer_part(Target target, const ModelDims& l)
+HeadsPart heads_part(Target target, const ModelDims& l)
 {
     switch (target) {
     case Target::W_q:

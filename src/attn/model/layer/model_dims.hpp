@@ -28,10 +28,10 @@ struct ModelDims {
 [[nodiscard]] ModelDims with_words(ModelDims least, const Words& words, const Origin& origin = {});
 
 /// The part of a layer that a W_… and its bias make: each of so many heads makes so many numbers of what it reads.
-struct LayerPart {
+struct HeadsPart {
     Index heads, size, reads;
 };
-[[nodiscard]] LayerPart layer_part(Target target, const ModelDims& l);
+[[nodiscard]] HeadsPart heads_part(Target target, const ModelDims& l);
 /// As the draw says, or as is usual.
 [[nodiscard]] Side side_of(const Draw& draw);
 

@@ -24,7 +24,7 @@ struct ResolvedTrained {
     std::vector<Index> heads;           ///< as heads_of() says, of every layer
     transformer::Asked asked;           ///< what the whole of that takes to be computed
     std::vector<Index> query_positions; ///< the rows that --query chose; empty: all. There is memory for all of this
-    transformer::Input input;           ///< which the model has rows for; types where it has a table of them
+    transformer::TokenInput input;      ///< which the model has rows for; types where it has a table of them
 };
 
 } // namespace attn::model

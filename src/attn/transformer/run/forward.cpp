@@ -266,7 +266,7 @@ void require_finite(const Matrix<float>& X, Index layer)
 
 } // namespace
 
-void require_input(const Architecture& architecture, const Input& input, const Asked& asked)
+void require_input(const Architecture& architecture, const TokenInput& input, const Asked& asked)
 {
     require_rows(architecture.embedding, input.ids, input.types);
     const Index T = std::ssize(input.ids);
@@ -278,7 +278,7 @@ void require_input(const Architecture& architecture, const Input& input, const A
     }
 }
 
-Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work, const Take& take)
+Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work, const Take& take)
 {
     const Architecture& architecture = model.architecture();
     const Index count = layers_to_run(architecture, asked);

@@ -18,7 +18,7 @@
 
 namespace attn::transformer {
 
-struct Input {
+struct TokenInput {
     std::vector<Index> ids = {};   ///< (T), at least one
     std::vector<Index> types = {}; ///< (T), or none: all 0. Only for architectures that have types
 };
@@ -56,12 +56,12 @@ struct Outputs {
 using Take = std::function<void(LayerStages&& stages)>;
 
 /// Throws Error(data) for ids and types that the model has no row for, and more tokens than the layers have positions for.
-void require_input(const Architecture& architecture, const Input& input, const Asked& asked);
+void require_input(const Architecture& architecture, const TokenInput& input, const Asked& asked);
 
 /// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for. The
 /// input has been judged, by require_tokens() too; layers are there, and logits are of a model with a head. Throws Error(data)
 /// for numbers that overflow.
-[[nodiscard]] Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work,
+[[nodiscard]] Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work,
                               const Take& take);
 
 } // namespace attn::transformer

@@ -146,7 +146,7 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 
 void Weights::add(const NamedTensor& tensor, const std::string& unread)
 {
-    if (!entries_.emplace(tensor.name, Entry{tensor, unread}).second) {
+    if (!entries_.emplace(tensor.name, StoredWeights{tensor, unread}).second) {
         throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(tensor.name)));
     }
 }

@@ -19,14 +19,14 @@ namespace attn::transformer {
 /// Tensors by the names that the files have for them.
 class Weights {
 public:
-    struct Entry {
+    struct StoredWeights {
         NamedTensor tensor;
         std::string unread; ///< an element type that is not read, "I8": no harm unless the architecture asks for it
     };
     /// Throws Error(data) for a name that is already there.
     void add(const NamedTensor& tensor, const std::string& unread = {});
 
-    using Entries = std::map<std::string, Entry, std::less<>>;
+    using Entries = std::map<std::string, StoredWeights, std::less<>>;
     [[nodiscard]] const Entries& entries() const { return entries_; }
 
 private:
