@@ -22,44 +22,6 @@ KeyRange both(KeyRange a, KeyRange b)
 
 // ---- what core is asked ----------------------------------------------------------------------------------------------------
 
-/// The places of query 0 for causal and window.
-std::vector<Index> offsets_of(const Call& call, const Variant& v)
-{
-    const core::AttentionDims& l = call.views.sizes;
-    if (v.along != Along::positions) {
-        return std::vector<Index>(static_cast<std::size_t>(sizes_of(call, v).B));
-    }
-    std::vector<Index> offsets = call.views.offsets;
-    for (std::size_t b = 0; b < offsets.size(); ++b) {
-        switch (v.offset) {
-        case Offset::right: break;
-        case Offset::top_left: offsets[b] = 0; break;
-        case Offset::bottom_right: offsets[b] = (call.views.lengths.empty() ? l.total() : call.views.lengths[b]) - l.T; break;
-        case Offset::all_keys: offsets[b] = l.total() - l.T; break;
-        case Offset::cache: offsets[b] = l.P; break;
-        }
-    }
-    return offsets;
-}
-
-std::vector<Index> lengths_of(const Call& call, const Variant& v)
-{
-    std::vector<Index> lengths = call.views.lengths;
-    switch (v.lengths) {
-    case LengthUse::right:
-    case LengthUse::missing:
-    case LengthUse::other_end: break;
-    case LengthUse::first: std::ranges::fill(lengths, Index{lengths.front()}); break;
-    case LengthUse::reversed: std::ranges::reverse(lengths); break;
-    case LengthUse::ascending: std::ranges::sort(lengths); break;
-    case LengthUse::descending: std::ranges::sort(lengths, std::greater()); break;
-    }
-    for (Index& length : lengths) {
-        length = std::max<Index>(length + v.length_shift, 0);
-    }
-    return lengths;
-}
-
 TensorView mask_of(TensorView mask, const Variant& v)
 {
     if (v.mask == MaskUse::transposed) {
@@ -67,44 +29,6 @@ TensorView mask_of(TensorView mask, const Variant& v)
         std::swap(mask.strides[2], mask.strides[3]);
     }
     return mask;
-}
-
-/// Segments that begin `late` positions later.
-core::Segments moved(const core::Segments& segments, Index late, const core::AttentionDims& l)
-{
-    core::Segments moved = segments;
-    std::ranges::fill(moved.reach, KeyRange{0, 0});
-    for (Index b = 0; b < l.B; ++b) {
-        for (Index j = 0; j < l.total(); ++j) {
-            const Index from = std::clamp<Index>(j - late, 0, l.total() - 1);
-            const std::int32_t own = segments.of_key[static_cast<std::size_t>(b * l.total() + from)];
-            moved.of_key[static_cast<std::size_t>(b * l.total() + j)] = own;
-            KeyRange& reach = moved.reach[static_cast<std::size_t>(own)];
-            reach = {reach.end == 0 ? j : reach.begin, j + 1};
-        }
-    }
-    return moved;
-}
-
-std::vector<double> slopes_of(const Call& call, DistanceUse use)
-{
-    std::vector<double> slopes = call.views.slopes;
-    const auto plain = [&](std::size_t number) {
-        return std::exp2(-8 * static_cast<double>(number) / static_cast<double>(slopes.size()));
-    };
-    for (std::size_t h = 0; h < slopes.size(); ++h) {
-        switch (use) {
-        case DistanceUse::added: slopes[h] = -slopes[h]; break;
-        case DistanceUse::first_slope: slopes[h] = slopes.front(); break;
-        case DistanceUse::late_slopes: slopes[h] = plain(h); break;
-        case DistanceUse::plain_slopes: slopes[h] = plain(h + 1); break;
-        default: break;
-        }
-    }
-    if (use == DistanceUse::reversed) {
-        std::ranges::reverse(slopes);
-    }
-    return slopes;
 }
 
 // ---- where a query asks from -----------------------------------------------------------------------------------------------
@@ -162,11 +86,10 @@ KeyRange seen_causally(const Masking& masking, Index i, Index p)
 /// What causal and window let query i see. A side of the window that is a key longer is that of a query one key further.
 KeyRange placed(const Masking& masking, Index b, Index i)
 {
-    const Variant& v = masking.variant;
+    const AskedOfCore& asked = masking.asked;
     const Index p = place_of(masking, b, i);
-    const Index ahead = v.window_right_as_left ? v.window_left : v.window_right;
-    return both(seen_causally(masking, i, p), both(core::visible_keys(masking.asked.left, p - v.window_left, far),
-                                                   core::visible_keys(masking.asked.right, p + ahead, far)));
+    return both(seen_causally(masking, i, p), both(core::visible_keys(asked.left, p - asked.back, far),
+                                                   core::visible_keys(asked.right, p + asked.ahead, far)));
 }
 
 /// What is hidden of that, as other keys behind it are seen.
@@ -188,7 +111,7 @@ KeyRange valid(const Masking& masking, Index b)
         return {0, S};
     }
     const Index end = std::min(core::visible_keys(*masking.asked.length, {}, b, 0).end, S);
-    return masking.variant.lengths == LengthUse::other_end ? KeyRange{S - end, S} : KeyRange{0, end};
+    return masking.asked.from_end ? KeyRange{S - end, S} : KeyRange{0, end};
 }
 
 void add_mask(const Masking& masking, RowPlace place, MaskRow& row)
@@ -220,7 +143,7 @@ void add_mask(const Masking& masking, RowPlace place, MaskRow& row)
 RowVector<double> distances(const Masking& masking, RowPlace place)
 {
     RowVector<double> added = core::visible(*masking.asked.distance, {}, place).bias;
-    if (masking.variant.distances == DistanceUse::one_sided) {
+    if (masking.asked.one_sided) {
         const Index past = core::position_of(*masking.asked.distance, place.b, place.i) + 1;
         const Index later = std::clamp<Index>(added.size() - past, 0, added.size());
         added.tail(later) *= -1;
@@ -231,40 +154,53 @@ RowVector<double> distances(const Masking& masking, RowPlace place)
 } // namespace
 
 AskedOfCore::AskedOfCore(const Call& call, const Variant& v)
-    : causal{.causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing},
-      offsets(offsets_of(call, v))
+    : causal{.causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing}
 {
     const AttendViews& views = call.views;
-    if (call.options.window && !v.window_missing) {
-        const auto [back, ahead] = *call.options.window;
-        const Index closed = v.window_left_open ? -1 : back;
-        left.window = core::Window{.left = closed};
-        right.window = core::Window{.right = v.window_right_as_left ? closed : v.window_right_open ? -1 : ahead};
-    }
-    if (v.along != Along::positions) {
-        return;
-    }
+    const bool whole = v.along == Along::positions;
+    offsets = whole ? views.offsets : std::vector<Index>(static_cast<std::size_t>(sizes_of(call, v).B));
     const auto ask = [&](std::optional<AttentionInputs>& inputs) -> AttentionInputs& {
         inputs = core::without_numbers(views.sizes);
-        inputs->offsets = views.offsets; // where each query stands, whatever offset causal and window have
+        inputs->offsets = views.offsets;
         return *inputs;
     };
-    if (!views.lengths.empty() && v.lengths != LengthUse::missing) {
-        ask(length).lengths = lengths_of(call, v);
+    if (call.options.window) {
+        left.window = core::Window{.left = call.options.window->left};
+        right.window = core::Window{.right = call.options.window->right};
     }
-    if (views.mask && v.mask != MaskUse::missing) {
+    if (whole && !views.lengths.empty()) {
+        ask(length).lengths = views.lengths;
+    }
+    if (whole && views.mask && v.mask != MaskUse::missing) {
         ask(mask).mask = mask_of(*views.mask, v);
     }
-    if (views.segments && v.segments != SegmentUse::missing) {
-        const Index late = v.segments == SegmentUse::late ? 1 : v.segments == SegmentUse::early ? -1 : 0;
-        ask(segment).segments = moved(*views.segments, late, views.sizes);
+    if (whole && views.segments) {
+        ask(segment).segments = views.segments;
     }
-    if (!views.slopes.empty() && v.distances != DistanceUse::missing) {
-        ask(distance).slopes = slopes_of(call, v.distances);
-        if (v.distances == DistanceUse::top_left) {
-            distance->offsets.clear();
+    if (whole && !views.slopes.empty()) {
+        ask(distance).slopes = views.slopes;
+    }
+    for (std::size_t slot = static_cast<std::size_t>(whole ? Slot::length_shift : Slot::left); slot < edit_slots; ++slot) {
+        if (v.edits[slot] != nullptr) {
+            v.edits[slot](*this, call);
         }
     }
+}
+
+core::Segments moved(const core::Segments& segments, Index late, const core::AttentionDims& l)
+{
+    core::Segments moved = segments;
+    std::ranges::fill(moved.reach, KeyRange{0, 0});
+    for (Index b = 0; b < l.B; ++b) {
+        for (Index j = 0; j < l.total(); ++j) {
+            const Index from = std::clamp<Index>(j - late, 0, l.total() - 1);
+            const std::int32_t own = segments.of_key[static_cast<std::size_t>(b * l.total() + from)];
+            moved.of_key[static_cast<std::size_t>(b * l.total() + j)] = own;
+            KeyRange& reach = moved.reach[static_cast<std::size_t>(own)];
+            reach = {reach.end == 0 ? j : reach.begin, j + 1};
+        }
+    }
+    return moved;
 }
 
 Index end_of_keys(const Masking& masking, Index b)

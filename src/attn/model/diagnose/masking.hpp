@@ -25,9 +25,16 @@ struct AskedOfCore {
     AskedOfCore(const Call& call, const Variant& variant);
 
     core::AttentionOptions causal, left, right; ///< the last two are the sides of the window
+    Index back = 0, ahead = 0;                  ///< added to those
     std::vector<Index> offsets;                 ///< of all three: a number for each batch entry
     std::optional<core::AttentionInputs> length, mask, segment, distance;
+    bool from_end = false;     ///< the lengths count from the last key
+    bool one_sided = false;    ///< later keys gain by distance
+    bool before_scale = false; ///< the distance is taken off the raw score
 };
+
+/// Segments that begin `late` positions later.
+[[nodiscard]] core::Segments moved(const core::Segments& segments, Index late, const core::AttentionDims& l);
 
 /// A variant of a call, both of which outlive it.
 struct Masking {

@@ -1,18 +1,23 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
+#include "attn/model/diagnose/masking.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 namespace attn::model::diagnose {
 namespace {
 
 using V = Variant;
 using C = Call;
+using A = AskedOfCore;
 
 // ---- where a mistake can be made -----------------------------------------------------------------------------------------
 
-constexpr auto always = [](const C& /*c*/) { return true; };
+constexpr auto always = [](const C&) { return true; };
 constexpr auto in_causal = [](const C& c) { return c.options.causal; };
 constexpr auto in_window = [](const C& c) { return c.options.window.has_value(); };
 constexpr auto in_window_left = [](const C& c) { return c.options.window && c.options.window->left >= 0; };
@@ -55,10 +60,30 @@ struct Row {
     std::string_view name;
     Group group;
     std::string_view what, advice;
-    void (*change)(V&);
+    Change change;
     bool (*applies)(const C&);
     Index V::*sized = nullptr;
 };
+
+/// The places of query 0 where the last query stands at the last valid key.
+std::vector<Index> bottom_right(const C& c)
+{
+    const core::AttentionDims& l = c.views.sizes;
+    std::vector<Index> offsets(c.views.lengths.begin(), c.views.lengths.end());
+    offsets.resize(static_cast<std::size_t>(l.B), l.total()); // where there are no lengths
+    std::ranges::for_each(offsets, [&](Index& end) { end -= l.T; });
+    return offsets;
+}
+
+/// 2^(-8·(h + first)/H)
+std::vector<double> plain_slopes(const C& c, std::size_t first)
+{
+    std::vector<double> slopes = c.views.slopes;
+    for (std::size_t h = 0; h < slopes.size(); ++h) {
+        slopes[h] = std::exp2(-8 * static_cast<double>(h + first) / static_cast<double>(slopes.size()));
+    }
+    return slopes;
+}
 
 constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
 
@@ -137,50 +162,61 @@ constexpr std::array list{
     Row{"causal-one-more", Group::masks, "a causal mask that is off by one: a query sees the next key",
             "hide from the first key after the query on: j <= i + offset is seen", [](V& v) { v.shift = 1; }, in_causal},
     Row{"causal-top-left", Group::masks, "causal mask aligned top-left",
-            "--causal-align top-left, or align your mask at keys - queries", [](V& v) { v.offset = Offset::top_left; }, in_placed},
+            "--causal-align top-left, or align your mask at keys - queries",
+            Change{Slot::offsets, [](A& a, const C&) { std::ranges::fill(a.offsets, Index{0}); }}, in_placed},
     Row{"causal-bottom-right", Group::masks, "causal mask aligned bottom-right",
             "--causal-align bottom-right, or count queries and keys from the same place",
-            [](V& v) { v.offset = Offset::bottom_right; }, in_placed},
+            Change{Slot::offsets, [](A& a, const C& c) { a.offsets = bottom_right(c); }}, in_placed},
     Row{"causal-all-keys", Group::masks, "causal mask aligned at all keys, also those beyond the length",
-            "align your mask at length - queries", [](V& v) { v.offset = Offset::all_keys; },
-            [](const C& c) { return in_placed(c) && in_lengths(c); }},
-    Row{"window-missing", Group::masks, "no window", "hide the keys outside of --window", [](V& v) { v.window_missing = true; },
-            in_window},
+            "align your mask at length - queries",
+            Change{Slot::offsets, [](A& a, const C& c) {
+                       std::ranges::fill(a.offsets, c.views.sizes.total() - c.views.sizes.T);
+                   }}, [](const C& c) { return in_placed(c) && in_lengths(c); }},
+    Row{"window-missing", Group::masks, "no window", "hide the keys outside of --window",
+            Change{Slot::window, [](A& a, const C&) { a.left.window.reset(); a.right.window.reset(); }}, in_window},
     Row{"window-left-less", Group::masks, "a window that looks back one key less",
-            "--window L,R sees L keys before the query beside its own: p - L <= j", [](V& v) { v.window_left = -1; },
-            in_window_left},
+            "--window L,R sees L keys before the query beside its own: p - L <= j",
+            Change{Slot::left, [](A& a, const C&) { a.back = -1; }}, in_window_left},
     Row{"window-left-more", Group::masks, "a window that looks back one key more",
-            "--window L,R sees L keys before the query beside its own: p - L <= j", [](V& v) { v.window_left = 1; },
-            in_window_left},
+            "--window L,R sees L keys before the query beside its own: p - L <= j",
+            Change{Slot::left, [](A& a, const C&) { a.back = 1; }}, in_window_left},
     Row{"window-right-less", Group::masks, "a window that looks ahead one key less",
-            "--window L,R sees R keys after the query: j <= p + R", [](V& v) { v.window_right = -1; },
-            in_window_right},
+            "--window L,R sees R keys after the query: j <= p + R",
+            Change{Slot::right, [](A& a, const C&) { a.ahead = -1; }}, in_window_right},
     Row{"window-right-more", Group::masks, "a window that looks ahead one key more",
-            "--window L,R sees R keys after the query: j <= p + R", [](V& v) { v.window_right = 1; },
-            in_window_right},
+            "--window L,R sees R keys after the query: j <= p + R",
+            Change{Slot::right, [](A& a, const C&) { a.ahead = 1; }}, in_window_right},
     Row{"window-left-open", Group::masks, "a window without its left side", "hide what lies before p - L, too",
-            [](V& v) { v.window_left_open = true; }, in_window_left},
+            Change{Slot::left_open, [](A& a, const C&) { a.left.window->left = -1; }}, in_window_left},
     Row{"window-right-open", Group::masks, "a window without its right side", "hide what lies after p + R, too",
-            [](V& v) { v.window_right_open = true; }, in_window_right},
+            Change{Slot::right_open, [](A& a, const C&) { a.right.window->right = -1; }}, in_window_right},
     Row{"window-symmetric", Group::masks, "a window that looks ahead as far as back", "--window L,R has two sides",
-            [](V& v) { v.window_right_as_left = true; }, in_window_left},
+            Change{Slot::symmetric, [](A& a, const C&) { a.right.window->right = a.left.window->left; a.ahead = a.back; }},
+            in_window_left},
     Row{"lengths-missing", Group::masks, "padding that is not masked", "hide the keys from the length on",
-            [](V& v) { v.lengths = LengthUse::missing; }, in_lengths},
+            Change{Slot::lengths, [](A& a, const C&) { a.length.reset(); }}, in_lengths},
     Row{"lengths-other-end", Group::masks, "padding masked at the wrong end", "hide the last keys, not the first",
-            [](V& v) { v.lengths = LengthUse::other_end; }, in_lengths},
+            Change{Slot::lengths, [](A& a, const C&) { a.from_end = true; }}, in_lengths},
     Row{"lengths-less", Group::masks, "lengths that are one too small", "key j is seen if j < length",
-            [](V& v) { v.length_shift = -1; }, in_lengths},
+            Change{Slot::length_shift, [](A& a, const C&) {
+                       for (Index& length : a.length->lengths) { length = std::max<Index>(length - 1, 0); }
+                   }}, in_lengths},
     Row{"lengths-more", Group::masks, "lengths that are one too large", "key j is seen if j < length",
-            [](V& v) { v.length_shift = 1; }, in_lengths},
+            Change{Slot::length_shift, [](A& a, const C&) { for (Index& length : a.length->lengths) { ++length; } }},
+            in_lengths},
     Row{"lengths-first", Group::masks, "the length of batch entry 0 for all", "each batch entry has its own length",
-            [](V& v) { v.lengths = LengthUse::first; }, in_batch_lengths},
+            Change{Slot::lengths, [](A& a, const C&) {
+                       std::ranges::fill(a.length->lengths, Index{a.length->lengths.front()});
+                   }}, in_batch_lengths},
     Row{"lengths-reversed", Group::masks, "the lengths of the batch entries in reverse order",
-            "each batch entry has its own length", [](V& v) { v.lengths = LengthUse::reversed; },
-            in_batch_lengths},
+            "each batch entry has its own length",
+            Change{Slot::lengths, [](A& a, const C&) { std::ranges::reverse(a.length->lengths); }}, in_batch_lengths},
     Row{"lengths-ascending", Group::masks, "lengths sorted upwards, but not the batch entries",
-            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::ascending; }, in_unsorted},
+            "sort the batch entries by length, too, or neither",
+            Change{Slot::lengths, [](A& a, const C&) { std::ranges::sort(a.length->lengths); }}, in_unsorted},
     Row{"lengths-descending", Group::masks, "lengths sorted downwards, but not the batch entries",
-            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::descending; }, in_unsorted},
+            "sort the batch entries by length, too, or neither",
+            Change{Slot::lengths, [](A& a, const C&) { std::ranges::sort(a.length->lengths, std::greater()); }}, in_unsorted},
     Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
             [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = 1; }, in_masked},
     Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
@@ -362,36 +398,44 @@ constexpr std::array list{
     Row{"sink-reversed", Group::softmax, "the sinks of the heads in reverse order", "each query head has its own sink",
             [](V& v) { v.sink = SinkUse::reversed; }, in_sink_heads},
     Row{"segments-missing", Group::masks, "segments that see each other", "hide the keys of other segments",
-            [](V& v) { v.segments = SegmentUse::missing; }, in_segments},
+            Change{Slot::segments, [](A& a, const C&) { a.segment.reset(); }}, in_segments},
     Row{"segments-late", Group::masks, "segments that begin one position late", "a segment begins at its first position",
-            [](V& v) { v.segments = SegmentUse::late; }, in_segments},
+            Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = moved(*c.views.segments, 1, c.views.sizes); }},
+            in_segments},
     Row{"segments-early", Group::masks, "segments that begin one position early", "a segment begins at its first position",
-            [](V& v) { v.segments = SegmentUse::early; }, in_segments},
+            Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = moved(*c.views.segments, -1, c.views.sizes); }},
+            in_segments},
 
     // ---- positions
     Row{"alibi-missing", Group::positions, "no ALiBi", "subtract slope·distance from the scaled scores",
-        [](V& v) { v.distances = DistanceUse::missing; }, in_alibi},
+            Change{Slot::distances, [](A& a, const C&) { a.distance.reset(); }}, in_alibi},
     Row{"alibi-negated", Group::positions, "ALiBi added: far keys gain", "subtract slope·distance from the scaled scores",
-        [](V& v) { v.distances = DistanceUse::added; }, in_alibi},
+            Change{Slot::distances, [](A& a, const C&) { for (double& slope : a.distance->slopes) { slope = -slope; } }},
+            in_alibi},
     Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
-        [](V& v) { v.distances = DistanceUse::before_scale; }, in_alibi},
+            Change{Slot::distances, [](A& a, const C&) { a.before_scale = true; }}, in_alibi},
     Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",
-            "the distance is that of key p = i + offset from key j", [](V& v) { v.distances = DistanceUse::top_left; },
-            in_moved_alibi},
+            "the distance is that of key p = i + offset from key j",
+            Change{Slot::distances, [](A& a, const C&) { a.distance->offsets.clear(); }}, in_moved_alibi},
     Row{"alibi-one-sided", Group::positions, "ALiBi with a sign: later keys gain", "take the distance without its sign",
-            [](V& v) { v.distances = DistanceUse::one_sided; }, [](const C& c) { return in_alibi(c) && !in_causal(c); }},
+            Change{Slot::distances, [](A& a, const C&) { a.one_sided = true; }},
+            [](const C& c) { return in_alibi(c) && !in_causal(c); }},
     Row{"alibi-first-slope", Group::positions, "ALiBi with the slope of head 0 for all", "each head has its own slope",
-            [](V& v) { v.distances = DistanceUse::first_slope; }, in_alibi_heads},
+            Change{Slot::distances, [](A& a, const C&) {
+                       std::ranges::fill(a.distance->slopes, double{a.distance->slopes.front()});
+                   }}, in_alibi_heads},
     Row{"alibi-reversed", Group::positions, "ALiBi with the slopes of the heads in reverse order",
-            "the first head has the largest slope", [](V& v) { v.distances = DistanceUse::reversed; }, in_alibi_heads},
+            "the first head has the largest slope",
+            Change{Slot::distances, [](A& a, const C&) { std::ranges::reverse(a.distance->slopes); }}, in_alibi_heads},
     Row{"alibi-slopes-late", Group::positions, "ALiBi with slopes that begin with 1", "begin with 2^(-8/heads)",
-            [](V& v) { v.distances = DistanceUse::late_slopes; }, in_alibi},
+            Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 0); }}, in_alibi},
     Row{"alibi-slopes-plain", Group::positions, "ALiBi with the slopes 2^(-8·h/heads) for heads that are no power of two",
             "take the slopes of the power of two below, then every other one of the next",
-            [](V& v) { v.distances = DistanceUse::plain_slopes; },
+            Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 1); }},
             [](const C& c) { return in_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
-            "--causal-align offset, or align your mask at keys - queries", [](V& v) { v.offset = Offset::cache; },
+            "--causal-align offset, or align your mask at keys - queries",
+            Change{Slot::offsets, [](A& a, const C& c) { std::ranges::fill(a.offsets, Index{c.views.sizes.P}); }},
             [](const C& c) { return in_placed(c) && in_cache(c); }},
     Row{"cache-missing", Group::positions, "no cache", "put the cached keys and values before the new ones",
             [](V& v) { v.cache_missing = true; }, in_cache},

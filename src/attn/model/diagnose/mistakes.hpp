@@ -6,6 +6,7 @@
 #include "attn/model/diagnose/variant.hpp"
 
 #include <array>
+#include <concepts>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,17 +24,33 @@ struct MistakeInfo {
     std::string_view advice; ///< "--causal-align top-left, or align your mask at keys - queries"
 };
 
+/// What a mistake does to the right attention: it turns knobs of a variant, or edits what core is asked. nullptr: neither.
+struct Change {
+    template <std::convertible_to<void (*)(Variant&)> Knobs>
+    constexpr Change(Knobs its_knobs) : knobs(its_knobs)
+    {
+    }
+    constexpr Change(Slot its_slot, Edit its_edit) : slot(its_slot), edit(its_edit) {}
+
+    void (*knobs)(Variant&) = nullptr;
+    Slot slot = Slot::lengths;
+    Edit edit = nullptr;
+};
+
 /// A mistake of the attention itself.
 struct Mistake : MistakeInfo {
-    void (*change)(Variant&); ///< nullptr: the size alone
+    Change change;
     bool (*applies)(const Call&);
     Index Variant::*sized = nullptr; ///< the knob that `size` is for
     Index size = 0;
 
     [[nodiscard]] Variant on(Variant variant) const
     {
-        if (change != nullptr) {
-            change(variant);
+        if (change.knobs != nullptr) {
+            change.knobs(variant);
+        }
+        if (change.edit != nullptr) {
+            variant.edits[static_cast<std::size_t>(change.slot)] = change.edit;
         }
         if (sized != nullptr) {
             variant.*sized = size;

@@ -67,12 +67,14 @@ double capped(double score, double c, Cap cap)
 }
 
 /// Scale, softcap and the numbers of the mask, in the variant's order.
-void shape_scores(const Call& call, const Variant& v, const MaskRow& mask, std::vector<double>& scores)
+void shape_scores(const Masking& masking, const MaskRow& mask, std::vector<double>& scores)
 {
+    const Call& call = masking.call;
+    const Variant& v = masking.variant;
     const double scale = scale_of(call, v);
     const std::optional<double> c = call.options.softcap;
     for (std::size_t j = 0; j < scores.size(); ++j) {
-        const bool near_raw = v.mask == MaskUse::before_scale, far_raw = v.distances == DistanceUse::before_scale;
+        const bool near_raw = v.mask == MaskUse::before_scale, far_raw = masking.asked.before_scale;
         const double of_mask = mask.added.size() == 0 ? 0 : mask.added(static_cast<Index>(j));
         const double of_distance = mask.distances.size() == 0 ? 0 : mask.distances(static_cast<Index>(j));
         const double added = (near_raw ? 0 : of_mask) + (far_raw ? 0 : of_distance);
@@ -226,7 +228,7 @@ ScoreRow score_row(const Masking& masking, SharedProducts& shared, RowPlace plac
     row.scores.resize(static_cast<std::size_t>(std::max(row.keys, row.padded)));
     std::fill(row.scores.begin() + row.end, row.scores.begin() + row.padded, 0.0);
     MaskRow mask = mask_row(masking, place, static_cast<Index>(row.scores.size()));
-    shape_scores(call, v, mask, row.scores);
+    shape_scores(masking, mask, row.scores);
     row.counted = std::move(mask.seen);
     if (v.last_tile == LastTile::dropped && row.end > 0) {
         const Index kept = (row.end - 1) / v.tile * v.tile;

@@ -22,6 +22,8 @@
 
 #include "attn/tensor/shape.hpp"
 
+#include <array>
+
 namespace attn::model::diagnose {
 
 // ---- which numbers meet --------------------------------------------------------------------------------------------------
@@ -101,20 +103,6 @@ enum class MaskUse {
     before_scale, ///< numbers: (s + mask)·scale
 };
 
-/// What is taken off the scores by distance: slope·|p - j|, slope that of head h. The place p is always the right one.
-enum class DistanceUse {
-    right,
-    missing,
-    added,
-    before_scale, ///< taken off the raw score
-    top_left,     ///< slope·|i - j|: no offset
-    one_sided,    ///< slope·(p - j): later keys gain
-    first_slope,  ///< the slope of head 0 for all
-    reversed,     ///< that of head H - 1 - h
-    late_slopes,  ///< 2^(-8·h/H), which begins with 1
-    plain_slopes, ///< 2^(-8·(h + 1)/H), also where H is no power of two
-};
-
 /// The logit of head h that has no key.
 enum class SinkUse {
     right,
@@ -124,14 +112,6 @@ enum class SinkUse {
     scaled,        ///< sink·scale
     first,         ///< that of head 0 for all
     reversed,      ///< that of head H - 1 - h
-};
-
-/// Whose keys a query sees.
-enum class SegmentUse {
-    right,
-    missing,
-    late,  ///< each segment begins one position late, but for the first
-    early, ///< or early
 };
 
 enum class CausalUse {
@@ -149,26 +129,6 @@ enum class CausalUse {
     /// query of its tile needs.
     diagonal_once,
     restarted, ///< sees j ≤ i mod tile + offset: each tile of queries counts from 0
-};
-
-/// The place of query 0, for causal and window.
-enum class Offset {
-    right,
-    top_left,     ///< 0
-    bottom_right, ///< valid keys - T: with lengths those of the batch entry, otherwise S
-    all_keys,     ///< S - T, whatever the lengths
-    cache,        ///< P
-};
-
-enum class LengthUse {
-    right,
-    missing,
-    other_end, ///< the first S - length keys are hidden, in place of the last
-    // Of other batch entries; the offset does not change:
-    first,      ///< that of batch entry 0, for all
-    reversed,   ///< that of entry B - 1 - b
-    ascending,  ///< the lengths sorted, the entries not
-    descending, ///< likewise
 };
 
 /// What becomes of the score of a hidden key.
@@ -250,6 +210,14 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 
 // --------------------------------------------------------------------------------------------------------------------------
 
+struct AskedOfCore;
+struct Call;
+
+/// What core is asked is edited here, in this order; of one slot a variant has one edit.
+enum class Slot { length_shift, lengths, segments, distances, offsets, left, right, left_open, right_open, symmetric, window };
+inline constexpr std::size_t edit_slots = static_cast<std::size_t>(Slot::window) + 1;
+using Edit = void (*)(AskedOfCore&, const Call&);
+
 struct Variant {
     Reading read = Reading::right; ///< of queries, keys and values (not the cache: it goes without one)
     ReadOf read_of = ReadOf::all;
@@ -276,17 +244,9 @@ struct Variant {
     Cap cap = Cap::right;
 
     MaskUse mask = MaskUse::right;
-    DistanceUse distances = DistanceUse::right;
-    SegmentUse segments = SegmentUse::right;
     CausalUse causal = CausalUse::right;
-    Offset offset = Offset::right;
-    Index shift = 0; ///< of the causal rule alone: j > p + shift is hidden
-    bool window_missing = false;
-    Index window_left = 0, window_right = 0; ///< added to a side that is closed
-    bool window_left_open = false, window_right_open = false;
-    bool window_right_as_left = false; ///< right = left
-    LengthUse lengths = LengthUse::right;
-    Index length_shift = 0; ///< added to each length; at most S, at least 0. The offset does not change
+    Index shift = 0;                      ///< of the causal rule alone: j > p + shift is hidden
+    std::array<Edit, edit_slots> edits{}; ///< nullptr: the call's own
     HiddenUse hidden = HiddenUse::right;
     double hidden_number = 0;
     EmptyRow empty = EmptyRow::right;
