@@ -354,7 +354,7 @@ def test_a_reader_that_stands_still_holds_no_signal(threads, errors, tmp_path):
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)  # as timeout(1) does: to its child, and to the group
         assert process.wait(30) == 143
-        assert time.monotonic() - began < 0.9
+        assert time.monotonic() - began < 3  # under the thread sanitizer a program sleeps for one second at its end
         assert errors == subprocess.STDOUT or process.stderr.read() == b"attn-cli: error: terminated\n"
 
 
