@@ -180,7 +180,7 @@ AskedOfCore::AskedOfCore(const Call& call, const Variant& v)
     if (whole && !views.slopes.empty()) {
         ask(distance).slopes = views.slopes;
     }
-    for (std::size_t slot = static_cast<std::size_t>(whole ? Slot::length_shift : Slot::left); slot < edit_slots; ++slot) {
+    for (auto slot = static_cast<std::size_t>(whole ? Slot::length_shift : Slot::left); slot < edit_slots; ++slot) {
         if (v.edits[slot] != nullptr) {
             v.edits[slot](*this, call);
         }

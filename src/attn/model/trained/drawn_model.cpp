@@ -206,6 +206,7 @@ std::vector<NamedTensor> draw_weights(const WeightPlan& plan)
                                [](double value) { return static_cast<float>(value); });
     }
     std::vector<NamedTensor> tensors;
+    tensors.reserve(drawn.size());
     for (auto& [name, tensor] : drawn) {
         tensors.push_back(owned(name, std::move(tensor)));
     }
