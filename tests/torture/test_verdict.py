@@ -17,6 +17,10 @@ ERROR = b"attn-cli: error: out of memory\n"
 GOOD = Done(0, b"", b"", b"one\ntwo\n", [])
 GOOD_OUT = Done(1, b"one\ntwo\n", b"", None, [])
 LINES = Done(0, b'{"index":0}\n{"index":1}\n', b"", None, [])
+TABLES = Done(0, b"line 1\na\n\nline 2\nb\n\nline 3\nc\n", b"", None, [])
+ROWS = Done(0, b"index,value\n0,a\n0,b\n1,c\n", b"", None, [])
+NO_ROOM = b"attn-cli: error: line 2: the arrays asked for need 9 bytes and 8 are free\n"
+BY_LINE = (LINES, TABLES, ROWS)
 TOLD = b'{"index":0,"error":{"code":71,"message":"does not fit"}}\n{"index":1}\n'
 
 
@@ -29,10 +33,14 @@ TOLD = b'{"index":0,"error":{"code":71,"message":"does not fit"}}\n{"index":1}\n
         (GOOD_OUT, GOOD_OUT, {AS_GOOD}),
         (GOOD_OUT, replace(GOOD_OUT, code=74, err=ERROR, out=b"one\nt"), {74}),
         (LINES, replace(LINES, code=65, out=TOLD), {65}),
+        (LINES, replace(LINES, code=71, out=TOLD[:-5], err=ERROR), {71}),
+        (TABLES, replace(TABLES, code=65, out=b"line 1\na\n\nline 3\nc\n", err=NO_ROOM), {65}),
+        (TABLES, replace(TABLES, code=71, out=b"line 1\na\n\nli", err=NO_ROOM + ERROR), {71}),
+        (ROWS, replace(ROWS, code=65, out=b"index,value\n0,a\n0,b\n", err=NO_ROOM), {65}),
     ],
 )
 def test_what_is_right(good, done, allowed):
-    assert faults(done, good, allowed, by_line=good is LINES) == []
+    assert faults(done, good, allowed, by_line=good in BY_LINE) == []
 
 
 @pytest.mark.parametrize(
@@ -55,10 +63,16 @@ def test_what_is_right(good, done, allowed):
         (GOOD, {"code": 71, "err": ERROR, "left": [".attn-cli-1-0.tmp"]}, "it leaves .attn-cli-1-0.tmp"),
         (LINES, {"code": 65, "out": TOLD.replace(b"71", b"70")}, "neither right nor an error"),
         (LINES, {"code": 65, "out": TOLD.splitlines(keepends=True)[0]}, "neither right nor an error"),
+        (LINES, {"code": 65, "out": TOLD, "err": NO_ROOM}, "although each line says it"),
+        (TABLES, {"code": 65, "out": b"line 3\nc\n", "err": NO_ROOM}, "neither right nor an error"),
+        (TABLES, {"code": 65, "err": NO_ROOM}, "neither right nor an error"),
+        (TABLES, {"code": 71, "err": NO_ROOM}, "0 lines"),
+        (TABLES, {"code": 71, "out": b"line 1\na\n\nline 2\n", "err": NO_ROOM + ERROR}, "no beginning"),
+        (ROWS, {"code": 65, "out": b"index,value\n1,c\n", "err": NO_ROOM}, "neither right nor an error"),
     ],
 )
 def test_what_is_wrong(good, change, fault):
-    found = faults(replace(good, **change), good, {AS_GOOD, 65, 66, 71}, by_line=good is LINES)
+    found = faults(replace(good, **change), good, {AS_GOOD, 65, 66, 71}, by_line=good in BY_LINE)
     assert any(fault in line for line in found), found
 
 

@@ -10,6 +10,9 @@ AS_GOOD = "as without the fault"  # in a set of allowed codes; for `compare` tha
 WITHOUT_OUTPUT = {2, 65, 66, 73}  # ends that come before the first byte of output
 
 
+TOLD_LINE = re.compile(rb"attn-cli: error: line (\d+): (?:out of memory|the arrays asked for need )[^\n]*\n")
+
+
 def is_error_line(text):
     return text.startswith(b"attn-cli: error: ") and text.find(b"\n") == len(text) - 1
 
@@ -22,12 +25,23 @@ def error_code(line):
         return None
 
 
-def lines_told_in_place(written, good):
-    """Whether each JSON line is the good one, or says in its place that the line did not fit in memory."""
-    lines, wanted = written.splitlines(keepends=True), good.splitlines(keepends=True)
-    return len(lines) == len(wanted) and all(
-        line == want or error_code(line) == 71 for line, want in zip(lines, wanted)
-    )
+def with_told(good, written, said):
+    """What is right to write, and what is said of the whole, where some lines did not fit in memory and may be told.
+
+    JSON tells them in their place, other formats on standard error.
+    """
+    lines = good.splitlines(keepends=True)
+    if not lines or good.startswith(b"{"):
+        found = written.splitlines(keepends=True)[:len(lines)]
+        told = [line if error_code(line) == 71 else want for line, want in zip(found, lines)]
+        return b"".join([*told, *lines[len(found):]]), said
+    told = {int(number) for number in TOLD_LINE.findall(said)}
+    if good.startswith(b"line "):
+        tables = re.split(rb"\n(?=line \d+\n)", good)
+        right = b"\n".join(table for table in tables if int(table[len(b"line "):table.index(b"\n")]) not in told)
+    else:
+        right = lines[0] + b"".join(row for row in lines[1:] if int(row[:row.index(b",")]) + 1 not in told)
+    return right, TOLD_LINE.sub(b"", said)
 
 
 def faults_of_success(done, good):
@@ -39,18 +53,20 @@ def faults_of_success(done, good):
 
 def faults_of_lines(done, good):
     """Of a run of lines some of which did not fit in memory."""
-    if done.out and not lines_told_in_place(done.out, good.out):
+    right, error = with_told(good.out, done.out, done.err)
+    if done.out != right:
         yield "a line on standard output is neither right nor an error"
-    if good.file is not None and not lines_told_in_place(done.file or b"", good.file):
+    if good.file is not None and done.file != with_told(good.file, done.file or b"", done.err)[0]:
         yield "a line of the output file is neither right nor an error"
-    if done.err:
+    if error:
         yield "it says something although each line says it"
 
 
-def faults_of_failure(done, good):
-    if not is_error_line(done.err):
-        yield f"{done.err.count(bytes([10]))} lines on standard error instead of one"
-    if not good.out.startswith(done.out):
+def faults_of_failure(done, good, by_line):
+    right, error = with_told(good.out, done.out, done.err) if by_line else (good.out, done.err)
+    if not is_error_line(error):
+        yield f"{error.count(bytes([10]))} lines on standard error instead of one"
+    if not right.startswith(done.out):
         yield "standard output is no beginning of what it is without the fault"
     if done.out and done.code in WITHOUT_OUTPUT:
         yield "there is output before the failure"
@@ -148,6 +164,6 @@ def faults_of_end(done, good, allowed, by_line):
     elif by_line and done.code == 65:
         yield from faults_of_lines(done, good)
     elif done.code is not None:
-        yield from faults_of_failure(done, good)
+        yield from faults_of_failure(done, good, by_line)
     if done.left and done.code not in (None, -signal.SIGKILL):  # what is killed cannot tidy up
         yield f"it leaves {', '.join(done.left)}"
