@@ -1,9 +1,12 @@
 """Signals, at random times and at each system call, and input files that shrink while they are read."""
 
+import ctypes
 import os
+import re
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import errors
 from verdict import AS_GOOD, faults
@@ -75,6 +78,34 @@ class AtCall:
     def run(ground, name, call, n, sent):
         done, _ = errors.traced(ground, name, "-e", f"trace={call}", "-e", f"inject={call}:signal={sent}:when={n}")
         return faults_after(ground, name, done, signal.Signals[sent])
+
+
+class Elsewhere:
+    """A case is: command, call, signal: the signal reaches another thread while the main one is at this call, for long, and the
+    handler takes long, too."""
+
+    missing = staticmethod(errors.missing)
+    HELD = 300_000  # microseconds
+
+    @staticmethod
+    def cases(ground, draw):
+        with_threads = [name for name, command in ground.commands.items() if command.output and "--threads" in command.arguments]
+        while True:
+            yield draw.choice(with_threads), draw.choice(("fsync", "close", "rename")), draw.choice(SIGNALS)
+
+    @staticmethod
+    def run(ground, name, call, sent):
+        held = ["-e", f"inject={call}:delay_enter={Elsewhere.HELD}", "-e", f"inject=poll:delay_enter={2 * Elsewhere.HELD}"]
+        with ground.place() as place:
+            tracer = ground.start(name, place, [*errors.STRACE, "-o", "/dev/null", "-e", f"trace={call},poll", *held])
+            wait(Elsewhere.HELD / 2)
+            for child in Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split():
+                others = sorted(map(int, os.listdir(f"/proc/{child}/task")))[1:]
+                if others:
+                    ctypes.CDLL(None).tgkill(int(child), others[0], signal.Signals[sent])
+            done = ground.finish(name, place, tracer)
+            done.err = re.sub(rb"strace: [^\n]*\n", b"", done.err)  # which does not like to be held up itself
+            return faults_after(ground, name, done, signal.Signals[sent])
 
 
 class Shrinking:

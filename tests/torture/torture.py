@@ -34,6 +34,7 @@ KINDS = {
     "filesize": limits.FileSize,
     "signals": interruptions.AnyTime,
     "signals-at-calls": interruptions.AtCall,
+    "signals-elsewhere": interruptions.Elsewhere,
     "shrinking": interruptions.Shrinking,
     "arrays": hostile.Arrays,
     "folders": hostile.Folders,

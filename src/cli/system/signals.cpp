@@ -38,7 +38,16 @@ std::array<char, PATH_MAX> doomed_path{};
 volatile std::sig_atomic_t path_is_doomed = 0;
 volatile std::sig_atomic_t line_to_erase = 0;
 
-std::atomic_flag leaving;
+/// Set while a thread ends the program, or does to its files what a signal must not come between.
+std::atomic_flag taken;
+
+/// For good if the program ends meanwhile.
+void take()
+{
+    while (taken.test_and_set()) {
+        ::poll(nullptr, 0, 1); // a millisecond
+    }
+}
 
 void say(std::string_view text)
 {
@@ -52,9 +61,7 @@ void say(std::string_view text)
 
 [[noreturn]] void leave(int code, std::string_view message)
 {
-    while (leaving.test_and_set()) {
-        ::pause(); // until the thread that leaves already is done: one message is enough
-    }
+    take(); // one message is enough
     if (path_is_doomed != 0) {
         ::unlink(doomed_path.data());
     }
@@ -120,10 +127,12 @@ SignalsBlocked::SignalsBlocked()
 {
     const sigset_t set = handled_set();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    take();
 }
 
 SignalsBlocked::~SignalsBlocked()
 {
+    taken.clear();
     const sigset_t set = handled_set();
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
