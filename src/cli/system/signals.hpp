@@ -14,8 +14,8 @@ namespace attn::cli {
 /// reader, or beyond the limit on file sizes, becomes an error of that write.
 void handle_signals();
 
-/// While one of these lives no handled signal ends the program: this thread gets none, and another that gets one waits. One lives
-/// at a time.
+/// While one of these lives no handled signal ends the program: this thread gets none, and another that gets one waits. One
+/// lives at a time.
 class SignalsBlocked {
 public:
     SignalsBlocked();
