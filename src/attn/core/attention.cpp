@@ -45,7 +45,7 @@ bool fits(const TensorView& mask, const AttentionInputs& in, const AttentionDims
 bool fit_scores(const AttentionInputs& in, const AttentionOptions& options, const AttentionDims& d)
 {
     const bool additive = options.score == Score::additive;
-    if (!additive && options.score != Score::general) {
+    if (!function_of(options.score).has_parameters) {
         return in.score_parameters.empty();
     }
     const auto fits_head = [&](const ScoreParameters& p) {
@@ -234,17 +234,14 @@ private:
     [[nodiscard]] Matrix<Scalar> scores_of(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
                                            const Matrix<Scalar>& aligned) const
     {
-        switch (options_.score) {
-        case Score::scaled_dot:
-        case Score::dot: break;
-        case Score::cosine: return cosine_scores<Scalar>(Q, K_transposed, rounding_);
-        case Score::general: return core::scores<Scalar>(Q, aligned.transpose().template cast<double>(), rounding_);
-        case Score::additive: {
+        if (options_.score == Score::additive) {
             const ScoreParameters& own = inputs_.score_parameters[static_cast<std::size_t>(h_)];
             return additive_scores<Scalar>(project<Scalar>(Q, own.W_a, own.b_Wa, rounding_), aligned, own, rounding_);
         }
+        if (options_.score == Score::general) {
+            return core::scores<Scalar>(options_.score, Q, aligned.transpose().template cast<double>(), rounding_);
         }
-        return core::scores<Scalar>(Q, K_transposed, rounding_);
+        return core::scores<Scalar>(options_.score, Q, K_transposed, rounding_);
     }
 
     /// masked_scores = S + bias, -inf where masked; S itself without a mask.

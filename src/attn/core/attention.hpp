@@ -1,6 +1,6 @@
 // Scaled dot-product attention and its relatives, every stage of it on request.
 //
-//   scores        = Q·Kᵀ                                  (T, S), or another function of Score
+//   scores        = Q·Kᵀ                                  (T, S), or another function of score.hpp
 //   scaled_scores = scores · scale                        scale = 1/√d_k unless given; of other functions 1
 //   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
 //   masked_scores = capped_scores + bias, -inf where      only with a mask or a bias by distance
@@ -14,19 +14,6 @@
 // With MaskAt::scores the mask comes before the scale: masked_scores = scores + bias, scaled_scores = masked_scores · scale,
 // which go into the softmax. That gives the same weights for what is hidden, and others for numbers that are added.
 //
-// The functions that give a query q and a key k their score; every query head has parameters of its own:
-//
-//   scaled_dot  q·k
-//   dot         q·k, without a scale
-//   cosine      q·k / (|q|·|k|)                                      0 where a vector is all zeros
-//   general     q·(W_a·k + b_Wa)                                     W_a (d_k, d_k)
-//   additive    v_a·tanh((W_a·q + b_Wa) + (U_a·k + b_Ua)) + b_va     W_a and U_a (d_a, d_k), v_a (d_a)
-//
-// W_a·q + b_Wa and its like are rounded to the type as queries and keys are; the biases may be absent. (dot and general: Luong
-// et al. 2015, "Effective Approaches to Attention-based Neural Machine Translation", equation 8; cosine: Graves et al. 2014,
-// "Neural Turing Machines", equation 6; additive: Bahdanau et al. 2014, "Neural Machine Translation by Jointly Learning to
-// Align and Translate", appendix A.1.2, whose names W_a, U_a, v_a are.)
-//
 // (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's;
 // dropout: Srivastava et al. 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", scaled as in PyTorch.)
 //
@@ -36,6 +23,7 @@
 // float32 with AVX2, AVX-512 or NEON.
 #pragma once
 
+#include "attn/core/score.hpp"
 #include "attn/core/work.hpp"
 #include "attn/tensor/view.hpp"
 
@@ -58,14 +46,6 @@ struct Window {
 
     bool operator==(const Window&) const = default;
 };
-
-/// What makes a score of a query and a key.
-enum class Score { scaled_dot, dot, cosine, general, additive };
-inline constexpr std::array<std::string_view, 5> score_names{"scaled_dot", "dot", "cosine", "general", "additive"};
-[[nodiscard]] constexpr std::string_view name_of(Score score)
-{
-    return score_names[static_cast<std::size_t>(score)];
-}
 
 /// What masks and biases are added to: the scaled (and capped) scores, or the scores before they are scaled.
 enum class MaskAt { scaled, scores };
@@ -101,8 +81,7 @@ struct AttentionOptions {
     {
         return scale || score == Score::scaled_dot ? scale : std::optional(1.0);
     }
-    /// Whether scores are products of queries and keys alone.
-    [[nodiscard]] bool multiplies() const { return score == Score::scaled_dot || score == Score::dot; }
+    [[nodiscard]] bool multiplies() const { return function_of(score).multiplies(); }
 
     bool operator==(const AttentionOptions&) const = default;
 };
@@ -135,15 +114,6 @@ struct AttentionDims {
     Index B = 1, H = 1, H_kv = 1, T = 0, S = 0, P = 0, d_k = 0, d_v = 0;
 
     [[nodiscard]] constexpr Index total() const { return P + S; }
-};
-
-/// Of one query head, what general and additive scores are made with, as right-hand factors.
-struct ScoreParameters {
-    Matrix<double> W_a = {};    ///< (d_k, d_a): of queries for additive scores; of keys, d_a = d_k, for general ones
-    Matrix<double> U_a = {};    ///< (d_k, d_a): of keys, for additive scores
-    RowVector<double> v_a = {}; ///< (d_a), for additive scores
-    RowVector<double> b_Wa = {}, b_Ua = {}; ///< (d_a), or empty
-    double b_va = 0;
 };
 
 class SeenTiles;

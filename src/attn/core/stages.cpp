@@ -85,6 +85,20 @@ RowVector<Step> lengths_of_rows(const Matrix<Step>& vectors)
     return lengths;
 }
 
+/// What becomes of a product q·k beside |q| and |k|, rounded to Step after every operation.
+template <typename Step>
+Step of_product(Score score, Step product, Step q, Step k)
+{
+    switch (score) {
+    case Score::scaled_dot:
+    case Score::dot:
+    case Score::general:         // of the query and what W_a makes of the key
+    case Score::additive: break; // of v_a and the hidden layer
+    case Score::cosine: return q * k == 0 ? Step{0} : product / (q * k);
+    }
+    return product;
+}
+
 /// Of the scores of row i and the sink; NaN if a score is, which maxCoeff() of Eigen may overlook.
 template <typename Scalar>
 Scalar largest_of_row(const MatrixView<Scalar>& masked, Index i, Scalar sink)
@@ -120,28 +134,31 @@ Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, con
 }
 
 template <typename Scalar>
-Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
+Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
 {
-    return product<Scalar>(Q, K_transposed, rounding);
+    if (function_of(score).of_product.empty()) {
+        return product<Scalar>(Q, K_transposed, rounding);
+    }
+    return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
+        const Matrix<Step> queries = Q.template cast<Step>();
+        const Matrix<Step> keys = K_transposed.template cast<Step>();
+        Matrix<Step> made = sum_of_terms<Step, Step>(queries, keys);
+        const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
+        const RowVector<Step> of_keys = lengths_of_rows<Step>(keys.transpose());
+        for (Index i = 0; i < made.rows(); ++i) {
+            for (Index j = 0; j < made.cols(); ++j) {
+                made(i, j) = of_product<Step>(score, made(i, j), of_queries(i), of_keys(j));
+            }
+        }
+        return made.template cast<Scalar>();
+    });
 }
 
 template <typename Scalar>
-Matrix<Scalar> cosine_scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
+double length(const RowVector<double>& vector, Rounding rounding)
 {
-    return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
-        const Matrix<Step> queries = Q.template cast<Step>();
-        const Matrix<Step>& keys = K_transposed.template cast<Step>();
-        Matrix<Step> cosines = sum_of_terms<Step, Step>(queries, keys);
-        const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
-        const RowVector<Step> of_keys = lengths_of_rows<Step>(keys.transpose());
-        for (Index i = 0; i < cosines.rows(); ++i) {
-            for (Index j = 0; j < cosines.cols(); ++j) {
-                const Step lengths = of_queries(i) * of_keys(j);
-                cosines(i, j) = lengths == 0 ? 0 : cosines(i, j) / lengths;
-            }
-        }
-        return cosines.template cast<Scalar>();
-    });
+    return in_type_of_steps<Scalar>(
+        rounding, [&]<typename Step>(Step) -> double { return lengths_of_rows<Step>(vector.template cast<Step>())(0); });
 }
 
 template <typename Scalar>
@@ -372,8 +389,8 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
 #define ATTN_INSTANTIATE(Scalar)                                                                                               \
     template Matrix<Scalar> product(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                               \
     template Matrix<Scalar> project(const MatrixView<Scalar>&, const Matrix<double>&, const RowVector<double>&, Rounding);     \
-    template Matrix<Scalar> scores(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                                \
-    template Matrix<Scalar> cosine_scores(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                         \
+    template Matrix<Scalar> scores(Score, const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                         \
+    template double length<Scalar>(const RowVector<double>&, Rounding);                                                        \
     template Matrix<Scalar> additive_scores(const MatrixView<Scalar>&, const MatrixView<Scalar>&, const ScoreParameters&,      \
                                             Rounding);                                                                         \
     template Matrix<Scalar> scale(const MatrixView<Scalar>&, std::optional<double>, Index, Rounding);                          \

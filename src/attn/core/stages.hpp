@@ -25,15 +25,14 @@ template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b,
                                      Rounding rounding = Rounding::stage);
 
-/// Q (T, d_k) · Kᵀ (d_k, S) → (T, S)
+/// Of each query (T, d_k) and key, given as Kᵀ (d_k, S) → (T, S); with general scores, of what W_a has made of the keys.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
+[[nodiscard]] Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
                                     Rounding rounding = Rounding::stage);
 
-/// q·k / (|q|·|k|) of each query (T, d_k) and key, given as (d_k, S) → (T, S); 0 where one of the vectors is all zeros.
+/// |x|, one of the lengths that such a function reads.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> cosine_scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
-                                           Rounding rounding = Rounding::stage);
+[[nodiscard]] double length(const RowVector<double>& vector, Rounding rounding = Rounding::stage);
 
 /// v_a·tanh(a + u) + b_va of each a = W_a·q + b_Wa (T, d_a) and u = U_a·k + b_Ua (S, d_a) → (T, S)
 template <typename Scalar>

@@ -183,13 +183,10 @@ std::vector<double> aligned(const std::vector<double>& x, const Matrix<double>& 
     return {Y.data(), Y.data() + Y.size()};
 }
 
-double length_of(const std::vector<double>& vector, const Recipe& recipe)
+template <typename Scalar>
+double length_of(const std::vector<double>& vector, core::Rounding rounding)
 {
-    double sum = 0;
-    for (const double x : vector) {
-        sum = after_step(recipe, sum + after_step(recipe, x * x));
-    }
-    return after_step(recipe, std::sqrt(sum));
+    return core::length<Scalar>(Eigen::Map<const RowVector<double>>(vector.data(), std::ssize(vector)), rounding);
 }
 
 /// As the result holds them.
@@ -217,12 +214,12 @@ void add_products(Explanation& e, const Result& result)
     e.v_a.assign(own.v_a.begin(), own.v_a.end());
     e.b_va = own.b_va;
     e.aligned = additive ? aligned<Scalar>(e.query, own.W_a, own.b_Wa, rounding) : std::vector<double>();
-    const bool cosine = score == core::Score::cosine;
-    e.length = cosine ? length_of(e.query, e.config) : 0;
+    const bool lengths = !core::function_of(score).of_product.empty();
+    e.length = lengths ? length_of<Scalar>(e.query, rounding) : 0;
     for (ExplainedKey& key : e.keys) {
         key.aligned = additive ? aligned<Scalar>(key.key, own.U_a, own.b_Ua, rounding)
                                : aligned<Scalar>(key.key, own.W_a, own.b_Wa, rounding);
-        key.length = cosine ? length_of(key.key, e.config) : 0;
+        key.length = lengths ? length_of<Scalar>(key.key, rounding) : 0;
         for (std::size_t i = 0; i < e.aligned.size(); ++i) {
             const double inner = after_step(e.config, e.aligned[i] + key.aligned[i]);
             key.hidden_layer.push_back(after_step(e.config, math::tanh(inner)));

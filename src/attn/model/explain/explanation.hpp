@@ -2,7 +2,7 @@
 //
 //   queries, keys, …             = Σ products (projected.hpp), of one number of the vector
 //   scores        q·k            = Σ products           products = q[i]·k[i], i = 0 … d_k-1
-//     cosine                     = Σ products / (|q|·|k|)
+//     cosine and its like        = Σ products / (|q|·|k|), what ScoreFunction::of_product says
 //     general                    = Σ products           products = q[i]·a[i], a = W_a·k + b_Wa
 //     additive                   = Σ products + b_va    products = v_a[i]·tanh(a[i] + u[i]), a = W_a·q + b_Wa, u = U_a·k + b_Ua
 //   scaled_scores                = score · scale
@@ -50,7 +50,7 @@ struct ExplainedKey {
     std::vector<double> key;               ///< (d_k)
     std::vector<double> aligned = {};      ///< (d_a) what general and additive scores make of the key, a or u
     std::vector<double> hidden_layer = {}; ///< (d_a) tanh(a + u) of additive scores
-    double length = 0;                     ///< |k|, for cosine scores
+    double length = 0;                     ///< |k|, where scores are not the product alone
     std::vector<double> products;          ///< (d_k), of additive scores (d_a)
     double score = 0, scaled = 0;          ///< of the result, as are the next two
     std::optional<double> capped = {};     ///< with a softcap
@@ -125,7 +125,7 @@ struct Explanation {
     std::vector<double> aligned = {}; ///< (d_a) a of additive scores
     std::vector<double> v_a = {};     ///< (d_a)
     double b_va = 0;
-    double length = 0; ///< |q|, for cosine scores
+    double length = 0; ///< |q|, where scores are not the product alone
 
     // Its row, from the scores to the context.
     double scale = 1;

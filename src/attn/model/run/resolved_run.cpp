@@ -43,14 +43,23 @@ void require_order(const Recipe& recipe, const ModelDims& dims)
     }
 }
 
+/// "scaled_dot, dot or cosine"
+std::string scores_without_parameters()
+{
+    std::string names;
+    for (const core::ScoreFunction& function : core::score_functions) {
+        names += function.has_parameters ? "" : fmt::format("{}{}", names.empty() ? "" : ", ", function.name);
+    }
+    return names.replace(names.rfind(", "), 2, " or ");
+}
+
 /// What does not go together with the function of the scores, or with masks before the scale.
 void require_score(const Recipe& recipe, const Origin& origin)
 {
     const Attention& attention = recipe.attention;
-    if (attention.order == ScoreOrder::key_query &&
-        (attention.score == core::Score::general || attention.score == core::Score::additive)) {
+    if (attention.order == ScoreOrder::key_query && core::function_of(attention.score).has_parameters) {
         throw Error(origin.fault({&field::score}), origin.name_of(field::score), name_of(attention.score),
-                    "scaled_dot, dot or cosine with KQ scores");
+                    scores_without_parameters() + " with KQ scores");
     }
     if (attention.mask_at == core::MaskAt::scaled) {
         return;

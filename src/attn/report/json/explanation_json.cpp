@@ -86,7 +86,7 @@ private:
         if (!hidden_layer.empty()) {
             json_.member("hidden_layer", hidden_layer);
         }
-        if (e_.config.attention.score == core::Score::cosine) {
+        if (!core::function_of(e_.config.attention.score).of_product.empty()) {
             json_.member("length", length);
         }
     }

@@ -172,7 +172,8 @@ void ExplanationSteps::write_keys()
 
 void ExplanationSteps::write_score()
 {
-    const bool more = attention().score == core::Score::cosine || e_.b_va != 0;
+    const std::string_view of_product = core::function_of(attention().score).of_product;
+    const bool more = !of_product.empty() || e_.b_va != 0;
     const std::string sum = fmt::format("{}the sum of {}", more ? "with " : "", counted(std::ssize(e_.factors()), "product"));
     if (!e_.key) {
         step(fmt::format("Scores: score = {}, {}", words_.score_formula("word"), sum));
@@ -183,10 +184,11 @@ void ExplanationSteps::write_score()
     }
     step(fmt::format("Score: {}, {}", words_.score_formula(cell_owner()), sum));
     const std::string total = words_.number(write_products());
-    if (attention().score == core::Score::cosine) {
+    if (!of_product.empty()) {
         const std::vector<std::string> lengths = words_.numbers({e_.length, cell().length});
-        prose_.paragraph(fmt::format("score = {} = {}", glued(fmt::format("{} / ({}·{})", total, lengths[0], lengths[1])),
-                                     words_.number(cell().score)));
+        const std::string made = fmt::format(fmt::runtime(of_product), fmt::arg("product", total), fmt::arg("q", lengths[0]),
+                                             fmt::arg("k", lengths[1]));
+        prose_.paragraph(fmt::format("score = {} = {}", glued(made), words_.number(cell().score)));
     } else if (std::ranges::find(e_.biases, Target::b_va) != e_.biases.end()) {
         prose_.paragraph(
             fmt::format("score = {} + {} = {}", total, bracketed(words_.number(e_.b_va)), words_.number(cell().score)));

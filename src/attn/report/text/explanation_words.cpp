@@ -170,20 +170,17 @@ std::string Wording::score_formula(const std::string& word) const
         const bool biased = std::ranges::find(e_.biases, bias) != e_.biases.end();
         return biased ? fmt::format("{} + {}", product, name_of(bias)) : product;
     };
-    switch (e_.config.attention.score) {
-    case core::Score::scaled_dot:
-    case core::Score::dot: break;
-    case core::Score::cosine: return glued(fmt::format("{0}·{1} / (|{0}|·|{1}|)", own, other));
-    case core::Score::general: {
+    const core::Score score = e_.config.attention.score;
+    if (score == core::Score::general) {
         const std::string aligned = with_bias("W_a·" + other, Target::b_Wa);
         return own + "·" + (aligned.find('+') == std::string::npos ? aligned : "(" + aligned + ")");
     }
-    case core::Score::additive:
+    if (score == core::Score::additive) {
         return with_bias(
             fmt::format("v_a·tanh({} + {})", with_bias("W_a·" + own, Target::b_Wa), with_bias("U_a·" + other, Target::b_Ua)),
             Target::b_va);
     }
-    return own + "·" + other;
+    return glued(fmt::format(fmt::runtime(core::function_of(score).formula), fmt::arg("q", own), fmt::arg("k", other)));
 }
 
 std::string Wording::last_name() const
