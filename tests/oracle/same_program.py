@@ -50,10 +50,11 @@ ALLOWED: list[tuple[str, str, str]] = [
     (r"\.npz'.*(CRC-32 is wrong|fewer bytes than the archive says|deflate data)", r"error: 'in/|only in [AB]|shapes? differ|compared|\"tensors\":",
      "a compressed array that compare holds against none is not inflated"),
     (r" at \(.*got (nan|inf|-inf)", r"error: --(head|query|layer|batch)|error: (picture|HTML): got", "plot judges what it is asked for before it reads the numbers"),
+    (r"\A(?!.*layers)", r"debug.*: line \d+: layers ", "--verbose tells the stages of --lines --model, too"),
     (r"--layer: got none", r"error: --(head|query): got", "plot judges heads and rows before it counts layers"),
     (r"config\.json'.*, column \d+: the key .* is there twice", r"config\.json'.*, column \d+: the key .* is there twice", "a number that is misplaced is named at its own column"),
     (r"a divisor of the [^(\n]* \([\d, ]+\)", r"a divisor of the [^(\n]*", "no list of divisors"),
-    (r"got '.*' and \d+ numbers?; allowed: \d+ numbers?", r"has no vector for", "a line of vectors that has too many numbers is a word that nobody asked for"),
+    (r"got '.*' and \d+ numbers?; allowed: \d+ numbers?", r"has no vector for|--unknown: got", "a line of vectors that has too many numbers is a word that nobody asked for"),
     ("a line of\noutput that has begun is finished", "also within a line of output", "item 10: the manual says how a signal ends it"),
     ("A signal lets the line under way end", "A signal ends the program at once", "item 10: so does the changelog"),
 ]

@@ -1,25 +1,16 @@
 // attn-cli run: a sentence in, attention out.
-#include "attn/model/run/run.hpp"
-
-#include "attn/model/diagnose/run_against.hpp"
-#include "attn/model/layer/batch.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/commands/judged_files.hpp"
 #include "cli/commands/run_lines.hpp"
+#include "cli/commands/run_model.hpp"
+#include "cli/commands/run_recipe.hpp"
 #include "cli/commands/run_report.hpp"
-#include "cli/commands/run_trained.hpp"
-#include "cli/input/embeddings.hpp"
-#include "cli/input/run_input.hpp"
-#include "cli/options/run_options.hpp"
 #include "cli/output/hints.hpp"
-#include "cli/output/page.hpp"
 #include "cli/system/exit_code.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace attn::cli {
 namespace {
@@ -51,144 +42,44 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "parallel and Spark.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
-/// Runs of a recipe: with its sentence, with each line of a stream, or against files.
-class Runner {
-public:
-    Runner(const TypedArguments& operands, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-        : operands_(operands), options_(options), log_(log), report_(options, globals, log),
-          input_(options, std::move(recipe), globals, log)
-    {
-        input_.load(options.format);
-        input_.require_apart_from(options.against.picture ? options.against.picture : options.output.path);
-        const bool lines = options.source == SentenceSource::lines;
-        report_.format().table.introduced = shows_the_usual() && !lines && !each_entry();
-        if (options.format == Format::html) {
-            report_.format().page.command = command_without_what_if();
-        }
-        model::RunSettings& settings = input_.settings();
-        settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
-        settings.show.insert(options.show.items.begin(), model::Show::end());
-        settings.top = options.top;
-        settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
-        if (!lines) {
-            report_.output().tell(report_.stages());
-        }
-        if (!lines || log.verbose()) {
-            settings.observer = report_.stages().observer();
-        }
-        if (options.format == Format::html) {
-            settings.observer = page_observer(std::move(settings.observer));
-            settings.show = settings.show.empty() ? page_items(input_.recipe()) : settings.show;
-        }
-        const bool masked = input_.recipe().attention.has_mask() &&
-                            model::everything(input_.recipe()).contains(model::Item::masked_scores); // but of a mean
-        if (options.format == Format::svg && settings.show.contains(model::Item::weights) && masked) {
-            settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
-        }
-        if (lines) {
-            prepare_embeddings(settings);
-        }
-    }
-
-    /// The recipe, with all of standard input as its sentence where that is read; of a batch each entry, in the form of lines.
-    int once();
-    /// The recipe with each line of the stream as its sentence.
-    int each_line();
-    /// The files of --against.
-    int against(int threads);
-
-private:
-    [[nodiscard]] bool each_entry() const
-    {
-        return model::is_whole_batch(input_.recipe()) && !info_of(options_.format).one_result;
-    }
-    [[nodiscard]] bool shows_the_usual() const { return !options_.show.given(); }
-    [[nodiscard]] std::vector<model::Result> results();
-    void select(model::Result& result);
-    [[nodiscard]] std::string command_without_what_if() const;
-
-    const TypedArguments& operands_;
-    const RunOptions& options_;
-    Log& log_;
-    RunReport report_;
-    RunInput input_;
-};
-
-std::vector<model::Result> Runner::results()
-{
-    if (each_entry()) {
-        return input_.computed(model::run_entries);
-    }
-    std::vector<model::Result> one;
-    one.push_back(input_.computed(model::run));
-    return one;
-}
-
 /// For the page, which adds what it lets change.
-std::string Runner::command_without_what_if() const
+std::string command_without_what_if(const TypedArguments& operands)
 {
     namespace field = model::field;
-    return repeated_command(operands_, {option_name(field::causal), "--no-" + option_name(field::causal).substr(2),
-                                        option_name(field::scale), option_name(field::hide)});
+    return repeated_command(operands, {option_name(field::causal), "--no-" + option_name(field::causal).substr(2),
+                                       option_name(field::scale), option_name(field::hide)});
 }
 
-/// What of it is written, in a format of one result.
-void Runner::select(model::Result& result)
+/// Results of the source, as they are asked for, to where they belong.
+int run(RunSource& source, RunReport& report, const RunOptions& options, const TypedArguments& operands, const Globals& globals)
 {
-    if (options_.format == Format::html && shows_the_usual()) {
-        leave_out_stages(result);
+    const bool entries = source.gives_entries();
+    if (!options.runs_model) { // which has an introduction of its own, and a page without a what-if
+        report.format().table.introduced = !options.show.given() && !options.lines && !entries;
+        report.format().page.command = command_without_what_if(operands);
     }
-    if (options_.format == Format::svg) {
-        result.show = options_.show.items;
+    model::Show asked = options.show.all ? source.everything() : model::Show{};
+    asked.insert(options.show.items.begin(), model::Show::end());
+    model::RunSettings& settings = source.settings();
+    settings.show = source.shown(asked);
+    settings.top = options.top;
+    settings.threads = globals.threads;
+    settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
+    if (!options.lines || report.log().verbose()) {
+        settings.observer = report.stages().observer();
     }
-    if (options_.format == Format::recipe) {
-        result.config() = named_beside(options_.output.path, std::move(result.config()), input_.search(), log_);
+    if (options.lines) {
+        return run_lines({options, source, report});
     }
-}
-
-int Runner::once()
-{
-    if (options_.reads_sentence()) {
-        input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
-    }
-    std::vector<model::Result> all = results();
-    input_.warn_of_assumptions();
-    input_.files().require_unchanged();
-    report_.say(all, each_entry());
-    select(all.front());
-    report_.write(all, each_entry());
-    if (!each_entry()) {
-        report_.hint(operands_, all.front());
+    report.output().tell(report.stages());
+    std::vector<model::Result> results = source.results();
+    report.say(results, entries);
+    source.select(results.front());
+    report.write(results, entries);
+    if (!entries) {
+        report.hint(operands, results.front());
     }
     return success;
-}
-
-int Runner::against(int threads)
-{
-    if (options_.reads_sentence()) {
-        input_.read_standard_input("SENTENCE, --ids or --recipe");
-    }
-    const auto item = shows_the_usual() ? std::nullopt : std::optional(*options_.show.items.begin());
-    const auto runs = input_.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
-        return model::diagnose::RunAgainst(recipe, settings, item);
-    });
-    input_.warn_of_assumptions();
-    input_.files().require_unchanged();
-    using model::Item;
-    const auto against = [&](const ComparedFile& file) {
-        const model::ComparedTensor& tensor =
-            item ? file.only({name_of(*item)})
-                 : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)});
-        return runs.against(tensor, file.name(), options_.against.criterion(), {.threads = threads});
-    };
-    return judge_files(options_.against,
-                       {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes}, log_);
-}
-
-int Runner::each_line()
-{
-    input_.warn_of_assumptions();
-    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), report_});
 }
 
 int execute_run(RunOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
@@ -202,13 +93,14 @@ int execute_run(RunOptions& options, const TypedArguments& operands, const Globa
         }
     }
     if (options.runs_model) {
-        return run_trained(operands, options, globals, log);
+        RunReport report(options, globals, log);
+        ModelSource source(options);
+        return run(source, report, options, operands, globals);
     }
-    Runner runner(operands, options, make_recipe(options), globals, log);
-    if (options.against.given()) {
-        return runner.against(globals.threads);
-    }
-    return options.source == SentenceSource::lines ? runner.each_line() : runner.once();
+    model::Recipe recipe = make_recipe(options); // which may find the options wrong, before a file is made for -o
+    RunReport report(options, globals, log);
+    RecipeSource source(options, std::move(recipe), globals, log);
+    return options.against.given() ? source.against(report, globals) : run(source, report, options, operands, globals);
 }
 
 } // namespace

@@ -75,13 +75,7 @@ struct Answer {
 /// Computes one line after the other.
 class Worker {
 public:
-    explicit Worker(const LinesRun& run) : run_(run)
-    {
-        if (run.model == nullptr) { // whose items are others than those of a recipe
-            series_.emplace(run.recipe, run.settings);
-            config_ = report::config_text(run.recipe);
-        }
-    }
+    explicit Worker(const LinesRun& run) : run_(run), source_(run.source.lines()) {}
 
     /// Within so many bytes, and on so many threads; `begin(notes)` is called before anything is written to `text`.
     template <typename Begin>
@@ -92,43 +86,20 @@ public:
                                                      run_.options.max_input_bytes));
         }
         refuse_document(line.text, "the line", file_of(*run_.options.lines));
-        const model::Result result =
-            run_.model != nullptr ? result_of_model(line.text, threads, memory) : result_of(line.text, index, threads, memory);
+        if (run_.report.log().verbose()) {
+            run_.report.stages().set_prefix(heading(index));
+        }
+        const model::Result result = source_->result(line.text, threads, memory);
+        if (run_.report.log().verbose()) {
+            run_.report.stages().end_stage();
+        }
         begin(notes_of_line(result, index));
         // What stands above it is not known before its turn.
-        const SeriesPlace place{
-            .index = index, .name = name_of_line(index), .first = true, .config = config_ ? &*config_ : nullptr};
+        const SeriesPlace place{.index = index, .name = name_of_line(index), .first = true, .config = source_->config()};
         write_result(result, run_.report.format(), place, text);
     }
 
 private:
-    model::Result result_of(const std::string& sentence, Index index, int threads, Index memory)
-    {
-        if (run_.report.log().verbose()) {
-            run_.report.stages().set_prefix(heading(index));
-        }
-        series_->set_threads(threads);
-        series_->set_memory_limit(memory);
-        model::Result result = series_->run(sentence);
-        if (run_.report.log().verbose()) {
-            run_.report.stages().end_stage();
-        }
-        run_.files.require_unchanged();
-        return result;
-    }
-
-    model::Result result_of_model(const std::string& sentence, int threads, Index memory)
-    {
-        model::TrainedConfig config = run_.options.trained;
-        config.sentence = sentence;
-        model::RunSettings settings = run_.settings;
-        settings.threads = threads;
-        settings.memory_limit = memory;
-        model::Result result = model::run_trained(config, run_.model->trained(), settings);
-        run_.model->require_unchanged();
-        return result;
-    }
-
     std::vector<Note> notes_of_line(const model::Result& result, Index index)
     {
         const bool json = run_.options.format == Format::json;
@@ -143,15 +114,15 @@ private:
     }
 
     const LinesRun& run_;
-    std::optional<model::BatchRunner> series_; ///< of the recipe, like the next
-    std::optional<report::ConfigText> config_;
+    std::unique_ptr<LineSource> source_;
 };
 
 /// Reads what has come, computes it on several threads, and writes it in the order of the input.
 class Lines {
 public:
     Lines(const LinesRun& run, int input)
-        : run_(run), threads_(run.report.log().verbose() ? 1 : run.settings.threads), // stages are told line by line in order
+        : run_(run),
+          threads_(run.report.log().verbose() ? 1 : run.source.settings().threads), // stages are told line by line in order
           memory_(std::min(small_memory, memory_limit() / (threads_ * beside_arrays))), size_(bytes_left(input)),
           reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
           workers_(static_cast<std::size_t>(threads_)), index_(run.options.first_index)
@@ -246,10 +217,8 @@ private:
     /// hidden word that this line does not have.
     void refuse(const Error& error, Index index, Answer& answer)
     {
-        const bool by_word =
-            !run_.recipe.query.empty() || !run_.recipe.attention.hide.empty() || !run_.options.trained.query.empty();
         const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
-                                 (error.kind() == ErrorKind::usage && by_word);
+                                 (error.kind() == ErrorKind::usage && run_.source.names_words());
         answer.failed = true;
         if (!of_the_line) {
             answer.failure = std::make_exception_ptr(error);
@@ -296,7 +265,7 @@ private:
                 if (begun || error.kind() != ErrorKind::too_large) {
                     throw;
                 }
-                compute(run_.settings.threads, memory_limit()); // which takes longer to find out than a short sentence
+                compute(run_.source.settings().threads, memory_limit()); // which takes longer to find out than a short sentence
             }
         } catch (const Error& error) {
             if (begun) { // writing failed
@@ -367,6 +336,7 @@ private:
 
 int run_lines(const LinesRun& run)
 {
+    run.source.prepare_lines();
     const Descriptor input = open_input(*run.options.lines);
     return Lines(run, input.number()).work();
 }

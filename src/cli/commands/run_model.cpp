@@ -1,0 +1,120 @@
+#include "cli/commands/run_model.hpp"
+
+#include "attn/model/recipe/option_names.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/run_input.hpp"
+#include "cli/output/page.hpp"
+#include "cli/system/system.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace attn::cli {
+namespace {
+
+using model::Item;
+
+/// Logits are those of the whole model. Throws Error(usage) where nothing else is shown, and --layer seems to say of which
+/// layer they are.
+void require_last_layer_of_logits(const RunOptions& options, const model::Trained& trained)
+{
+    const auto& architecture = trained.model.architecture();
+    const ShowOption& show = options.show;
+    const bool gives_logits = architecture.head && options.trained.join == model::Join::pieces;
+    const bool of_layers = show.all || options.top || std::ranges::any_of(show.items, [](Item item) {
+                               return standing_of(item) == model::Standing::in_layer;
+                           });
+    if (!show.items.contains(Item::logits) || !gives_logits || of_layers) {
+        return;
+    }
+    const std::vector<Index>& layers = options.trained.layers;
+    const Index named = layers.empty() ? -1 : std::ranges::max(layers); // -1: all
+    const Index last = std::ssize(architecture.layers) - 1;
+    if (named >= 0 && named < last) {
+        throw Error(
+            ErrorKind::usage, fmt::format("{} {}", model::option::show, name_of(Item::logits)), fmt::format("layer {}", named),
+            fmt::format("the last layer, {}, or none, for logits stand behind all layers; an array of layer {} may stand "
+                        "beside them, as in {} weights,logits",
+                        last, named, model::option::show));
+    }
+}
+
+class LinesOfModel : public LineSource {
+public:
+    LinesOfModel(const model::TrainedConfig& config, const ModelFolder& folder, model::RunSettings settings)
+        : config_(config), folder_(folder), settings_(std::move(settings))
+    {
+    }
+
+    [[nodiscard]] model::Result result(const std::string& line, int threads, Index memory) override
+    {
+        config_.sentence = line;
+        settings_.threads = threads;
+        settings_.memory_limit = memory;
+        model::Result result = model::run_trained(config_, folder_.trained(), settings_);
+        folder_.require_unchanged();
+        return result;
+    }
+
+private:
+    model::TrainedConfig config_;
+    const ModelFolder& folder_;
+    model::RunSettings settings_;
+};
+
+/// Opens the folder only once there is a sentence, for which somebody may have to wait.
+model::TrainedConfig config_of(const RunOptions& options)
+{
+    model::TrainedConfig config = options.trained;
+    if (options.reads_sentence()) {
+        config.sentence = standard_sentence(options, "SENTENCE or --lines");
+    }
+    return config;
+}
+
+} // namespace
+
+ModelSource::ModelSource(const RunOptions& options)
+    : options_(options), config_(config_of(options)), folder_(config_, digests_for(options.format))
+{
+    folder_.require_apart_from(options.output.path);
+    require_last_layer_of_logits(options, folder_.trained());
+    settings_.origin = model::Origin::options_alone(option_name);
+}
+
+model::Show ModelSource::shown(model::Show asked) const
+{
+    const bool has_summary = options_.format == Format::table || options_.format == Format::json;
+    if (!options_.show.given() && options_.format == Format::html) {
+        return page_items(config_, folder_.trained());
+    }
+    if (asked.empty() && config_.layers.empty() && !has_summary) {
+        return {Item::tokens, Item::token_ids, Item::weights};
+    }
+    return asked;
+}
+
+std::vector<model::Result> ModelSource::results()
+{
+    settings_.memory_limit = memory_limit();
+    std::vector<model::Result> one;
+    one.push_back(model::run_trained(config_, folder_.trained(), settings_));
+    folder_.require_unchanged();
+    return one;
+}
+
+void ModelSource::select(model::Result& result) const
+{
+    if (!options_.show.given() && options_.format == Format::html) {
+        leave_out_vectors(result);
+    }
+}
+
+std::unique_ptr<LineSource> ModelSource::lines()
+{
+    return std::make_unique<LinesOfModel>(config_, folder_, settings_);
+}
+
+} // namespace attn::cli

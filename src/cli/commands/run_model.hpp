@@ -1,0 +1,30 @@
+// run --model: a whole trained model in its folder, or one that is built in.
+#pragma once
+
+#include "cli/commands/run_source.hpp"
+#include "cli/input/model_folder.hpp"
+#include "cli/options/run_options.hpp"
+
+namespace attn::cli {
+
+class ModelSource : public RunSource {
+public:
+    /// Reads the sentence where it comes from standard input, and opens the folder. The options outlive it.
+    explicit ModelSource(const RunOptions& options);
+
+    [[nodiscard]] model::RunSettings& settings() override { return settings_; }
+    [[nodiscard]] model::Show everything() const override { return model::everything(config_, folder_.trained()); }
+    [[nodiscard]] model::Show shown(model::Show asked) const override;
+    [[nodiscard]] std::vector<model::Result> results() override;
+    void select(model::Result& result) const override;
+    [[nodiscard]] std::unique_ptr<LineSource> lines() override;
+    [[nodiscard]] bool names_words() const override { return !config_.query.empty(); }
+
+private:
+    const RunOptions& options_;
+    model::TrainedConfig config_; ///< states the digest that the folder has
+    ModelFolder folder_;
+    model::RunSettings settings_;
+};
+
+} // namespace attn::cli
