@@ -29,8 +29,8 @@ constexpr std::size_t most_lines_per_thread = 64;
 constexpr std::size_t most_bytes_per_thread = std::size_t{1} << 15U;
 /// Once their answers are so long they are written before more are computed.
 constexpr std::size_t most_kept_per_thread = std::size_t{1} << 20U;
-/// What a line takes beside others, its arrays as one part: their text is two or three, and grows by moving.
-constexpr Index beside_arrays = 4;
+/// What a line takes beside others, its arrays as one part: their text is three, and three times that while it grows by moving.
+constexpr Index beside_arrays = 10;
 
 /// For people lines count from 1, as in editors and in `check`; "index", for programs, counts from 0.
 std::string name_of_line(Index index)

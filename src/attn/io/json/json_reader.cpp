@@ -328,6 +328,7 @@ std::vector<JsonValue> JsonValue::elements() const
         refuse_kind("an array");
     }
     std::vector<JsonValue> all;
+    all.reserve(size());
     for (std::size_t child = node_ + 1; child < node().extent; child = behind(child)) {
         all.emplace_back(*document_, child, element_place(place_, all.size()));
     }
@@ -352,6 +353,7 @@ std::vector<JsonValue::Member> JsonValue::members() const
         refuse_kind("an object");
     }
     std::vector<Member> all;
+    all.reserve(size());
     for (std::size_t key = node_ + 1; key < node().extent; key = behind(key + 1)) {
         std::string name(JsonValue(*document_, key, "").text());
         std::string place = member_place(place_, name);
