@@ -4,6 +4,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/help.hpp"
 #include "cli/options/suggest.hpp"
+#include "cli/options/words.hpp"
 #include "cli/output/hints.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <unistd.h>
 
@@ -80,23 +82,11 @@ void declare_globals(Options& options, GlobalOptions& global)
     options.exclude({verbose_name, quiet_name});
 }
 
-// ---- before CLI11 ----------------------------------------------------------------------------------------------------
+// ---- what is declared ------------------------------------------------------------------------------------------------
 
-struct Words {
-    std::vector<std::string> parsed; ///< for CLI11: the command, options and their values
-    TypedArguments others;           ///< all else, with unknown options
-    std::size_t before_command = 0;  ///< of those
-
-    /// Those that may be options.
-    [[nodiscard]] std::span<const std::string> before_dashes() const
-    {
-        return std::span(others.words).first(others.words.size() - others.after_dashes);
-    }
-};
-
-bool is_letter(char c)
+bool takes_value(const CLI::Option& option)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return option.get_expected_max() > 0;
 }
 
 /// The program's options, and those of one command.
@@ -106,26 +96,40 @@ struct Declared {
     const Command* command = nullptr;
     Execute execute;
     GlobalOptions globals;
+    const CLI::Option* operands = nullptr; ///< the command's, as CLI11 finds them
+    std::size_t before_command = 0;        ///< words that are nothing known there
 
-    Declared()
+    /// `words`: what is typed; only commands among them are known, and CLI11 that meets one has its options declared.
+    explicit Declared(const std::vector<std::string_view>* words = nullptr)
     {
         app.set_help_flag();
         app.require_subcommand(0, 1);
+        app.fallthrough();
+        app.allow_extras();
         Options options(app);
         declare_globals(options, globals);
+        for (const Command* each : commands()) {
+            if (words == nullptr || std::ranges::find(*words, each->name) != words->end()) {
+                app.add_subcommand(std::string(each->name))->preparse_callback([=, this](std::size_t) {
+                    before_command = app.remaining_size();
+                    declare(*each, words);
+                    operands = command_app->add_option("words", CLI::callback_t())
+                                   ->expected(-1)
+                                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+                });
+            }
+        }
     }
 
     /// One command, and of its options those among `words`, or all: the others would take longer than a short sentence.
     void declare(const Command& typed, const std::vector<std::string_view>* words = nullptr)
     {
         command = &typed;
-        command_app = app.add_subcommand(std::string(typed.name));
-        command_app->set_help_flag();
-        command_app->fallthrough();
+        command_app = app.get_subcommand(std::string(typed.name));
         Options options(*command_app, words);
         execute = typed.declare(options);
         if (options.incomplete()) {
-            app.remove_subcommand(command_app);
+            std::ranges::for_each(command_app->get_options(), [&](CLI::Option* each) { command_app->remove_option(each); });
             declare(typed);
         }
     }
@@ -148,12 +152,15 @@ struct Declared {
         }
         return all;
     }
-};
 
-bool takes_value(const CLI::Option& option)
-{
-    return option.get_expected_max() > 0;
-}
+    /// What CLI11 knows no meaning of: everything where there is no command, and else the options that the command has not.
+    [[nodiscard]] std::vector<std::string> unknown() const
+    {
+        std::vector<std::string> words = app.remaining();
+        std::ranges::transform(words, words.begin(), unmarked);
+        return words;
+    }
+};
 
 /// Of every command: for what stands where no command is known, or may have been meant for another one.
 std::vector<Declared> every_command()
@@ -191,7 +198,7 @@ std::string guess_of(std::string_view letters)
     return nearest(name, names);
 }
 
-/// CLI11 would take "-heads" for -h with more behind it.
+/// "-heads"
 [[noreturn]] void refuse_cluster(std::string_view word)
 {
     const std::string start = "unknown option " + in_quotes(word);
@@ -213,71 +220,13 @@ std::string guess_of(std::string_view letters)
                                   : "; a single dash takes a single letter"));
 }
 
-std::string marked(std::string_view value)
+void refuse_clusters(const std::vector<std::string>& unknown)
 {
-    return value_mark + std::string(value);
-}
-
-/// Of "--name=value".
-void take_value(Words& words, const CLI::Option& option, const std::string& name, std::string_view value)
-{
-    if (!takes_value(option)) {
-        throw Error(ErrorKind::usage, name, in_quotes(value), "no value, it is a switch");
-    }
-    words.others.options.back().value = value;
-    words.parsed.insert(words.parsed.end(), {name, marked(value)});
-}
-
-/// Takes out what CLI11 would misread: what is no option ("++" would end a command, and after "--" it goes on with the
-/// program's options), "--name=" (it takes the next word as the value); marks values; refuses "-heads". Declares the command
-/// when it meets its name.
-Words prepare(std::span<const char* const> arguments, Declared& declared)
-{
-    Words words;
-    std::vector<std::string_view> names; // what might be options
-    std::ranges::transform(arguments, std::back_inserter(names),
-                           [](std::string_view word) { return word.substr(0, word.find('=')); });
-    std::string awaiting; // the option whose value comes next
-    TypedArguments& others = words.others;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string_view word = arguments[i];
-        if (!awaiting.empty()) {
-            others.options.back().value = word;
-            words.parsed.push_back(marked(word));
-            awaiting.clear();
-            continue;
-        }
-        if (word == "--") {
-            others.after_dashes = arguments.size() - i - 1;
-            const auto rest = arguments.last(others.after_dashes);
-            others.words.insert(others.words.end(), rest.begin(), rest.end());
-            break;
-        }
-        const Command* command = declared.command == nullptr ? find_command(word) : nullptr;
-        if (command != nullptr) {
-            declared.declare(*command, &names);
-            words.before_command = others.words.size();
-        }
-        const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
-        const std::string name(word.substr(0, equals));
-        const CLI::Option* option = word.starts_with('-') ? declared.find(name) : nullptr;
-        if (option != nullptr) {
-            others.options.push_back({name, std::nullopt, option->get_group(), others.words.size()});
-        }
-        if (option != nullptr && equals != std::string_view::npos) {
-            take_value(words, *option, name, word.substr(equals + 1));
-            continue;
-        }
+    for (const std::string& word : unknown) {
         if (word.size() > 2 && word[0] == '-' && is_letter(word[1])) {
             refuse_cluster(word);
         }
-        awaiting = option != nullptr && takes_value(*option) ? name : "";
-        (option == nullptr && command == nullptr ? others.words : words.parsed).emplace_back(word);
     }
-    if (!awaiting.empty()) {
-        throw Error(ErrorKind::usage, awaiting + ": a value is missing");
-    }
-    return words;
 }
 
 // ---- CLI11 -----------------------------------------------------------------------------------------------------------
@@ -295,21 +244,68 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     throw Error(ErrorKind::usage, message);
 }
 
-void parse(std::vector<std::string> words, CLI::App& app)
+/// Of the last word that CLI11 read: a switch with a value, or an option whose value is missing.
+[[noreturn]] void refuse_value(const std::string& word)
 {
-    std::ranges::reverse(words); // CLI11 takes them from the back
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+        throw Error(ErrorKind::usage, word + ": a value is missing");
+    }
+    throw Error(ErrorKind::usage, word.substr(0, equals), in_quotes(word.substr(equals + 1)), "no value, it is a switch");
+}
+
+/// Leaves in `words`, which stand from the back, what is not read. "-heads" is told before what else is wrong.
+void read(std::vector<std::string>& words, Declared& declared)
+{
     try {
-        app.parse(std::move(words));
+        declared.app.parse(words);
+    } catch (...) {
+        refuse_clusters(declared.unknown());
+        throw;
+    }
+    refuse_clusters(declared.unknown());
+}
+
+/// False: a value is missing at the end, and there is `more` that may be it.
+bool parse(std::span<const std::string> typed, bool more, Declared& declared)
+{
+    std::vector<std::string> words;
+    std::transform(typed.rbegin(), typed.rend(), std::back_inserter(words), marked);
+    try {
+        read(words, declared);
+    } catch (const CLI::ArgumentMismatch&) {
+        const std::string& last = typed[typed.size() - words.size() - 1];
+        if (more && words.empty() && last.find('=') == std::string::npos) {
+            return false;
+        }
+        refuse_value(last);
     } catch (const CLI::ParseError& error) {
         rethrow(error);
     }
+    return true;
 }
 
 // ---- after CLI11 -----------------------------------------------------------------------------------------------------
 
-bool looks_like_option(std::string_view word)
+/// What CLI11 has read behind the command, in the order in which it is typed, and the text behind "--".
+TypedArguments typed_arguments(const Declared& declared, std::span<const std::string> text)
 {
-    return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
+    TypedArguments typed;
+    std::vector<std::string>& words = typed.words;
+    for (const CLI::Option* option : declared.command_app->parse_order()) {
+        if (option == declared.operands) {
+            words.push_back(unmarked(option->results()[words.size()]));
+            continue;
+        }
+        const std::string& value = option->results().front(); // there is one; of a switch "true", or "false" of "--no-…"
+        const bool is_switch = !takes_value(*option);
+        const std::string name = option->get_name();
+        typed.options.push_back({is_switch && value == "false" ? "--no-" + name.substr(2) : name,
+                                 is_switch ? std::nullopt : std::optional(unmarked(value)), option->get_group(), words.size()});
+    }
+    words.insert(words.end(), text.begin(), text.end());
+    typed.after_dashes = text.size();
+    return typed;
 }
 
 /// "explain, plot" for "--head" of run.
@@ -364,19 +360,16 @@ std::string commands_with(const std::string& option)
                                               did_you_mean(word, candidates)));
 }
 
-void refuse_unrecognised(const Words& words, const Declared& declared)
+void refuse_unknown(const std::vector<std::string>& unknown, const Declared& declared)
 {
-    const std::span<const std::string> others = words.before_dashes();
-    if ((declared.command == nullptr || words.before_command > 0) && !others.empty()) {
-        if (looks_like_option(others.front())) {
-            unknown_option(others.front(), declared, true);
-        }
-        unknown_command(others.front());
+    if (unknown.empty()) {
+        return;
     }
-    const auto unknown = std::ranges::find_if(others, looks_like_option);
-    if (unknown != others.end()) {
-        unknown_option(*unknown, declared, false);
+    const bool before_command = declared.command == nullptr || declared.before_command > 0;
+    if (looks_like_option(unknown.front())) {
+        unknown_option(unknown.front(), declared, before_command);
     }
+    unknown_command(unknown.front());
 }
 
 } // namespace
@@ -444,9 +437,17 @@ void expect_at_most(const TypedArguments& given, std::size_t most, std::string_v
 
 int execute(std::span<const char* const> arguments, Log& log)
 {
-    Declared declared;
-    const Words words = prepare(arguments, declared);
-    parse(words.parsed, declared.app);
+    const std::vector<std::string> typed(arguments.begin(), arguments.end());
+    std::vector<std::string_view> names; // what might be commands and options
+    std::ranges::transform(typed, std::back_inserter(names),
+                           [](std::string_view word) { return word.substr(0, word.find('=')); });
+    std::optional<Declared> given;
+    auto end = typed.begin();
+    do { // a first "--" may be the value of the option before it
+        end = std::find(given ? end + 1 : end, typed.end(), "--");
+        given.emplace(&names);
+    } while (!parse({typed.begin(), end}, end != typed.end(), *given));
+    const Declared& declared = *given;
     const GlobalOptions& globals = declared.globals;
     const Command* command = declared.command;
     log.configure(globals.log);
@@ -454,19 +455,20 @@ int execute(std::span<const char* const> arguments, Log& log)
         print(version(globals.globals.isa));
         return success;
     }
+    const std::vector<std::string> unknown = declared.unknown();
     const bool asked = globals.help || globals.short_help;
-    if (asked && (command != nullptr || words.before_dashes().empty())) {
+    if (asked && (command != nullptr || unknown.empty())) {
         const bool briefly = globals.short_help;
         print(command == nullptr ? (briefly ? short_help() : help()) : briefly ? short_help(*command) : help(*command));
         return success;
     }
-    refuse_unrecognised(words, declared);
+    refuse_unknown(unknown, declared);
     if (command == nullptr) {
         const std::string text = short_help();
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
         return exit_code(ErrorKind::usage);
     }
-    return declared.execute(words.others, globals.globals, log);
+    return declared.execute(typed_arguments(declared, {end == typed.end() ? end : end + 1, typed.end()}), globals.globals, log);
 }
 
 } // namespace attn::cli

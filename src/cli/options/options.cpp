@@ -5,6 +5,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/options/suggest.hpp"
+#include "cli/options/words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -245,11 +246,11 @@ void Options::add(const OptionInfo& option, const Set& set)
             if (texts.size() > 1) {
                 refuse_second();
             }
-            set(value_of(name, std::string_view(texts.front()).substr(1), allowed)); // behind value_mark
+            set(value_of(name, unmarked(texts.front()), allowed));
             return true;
         });
     }
-    declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group_);
+    declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group_)->disable_flag_override();
 }
 
 void Options::need(std::initializer_list<std::string_view> options, std::string_view other)

@@ -19,9 +19,6 @@ class App;
 
 namespace attn::cli {
 
-/// Stands before every value on its way through CLI11, which would read "++", "{}" or "[a]" for more than what is typed.
-inline constexpr char value_mark = '=';
-
 /// An option as data, of which whoever needs its name takes it. Where a recipe has such a field, it comes from the field.
 struct OptionInfo {
     std::string_view name;         ///< "--heads", with its short form "-q,--queries", with its opposite "--causal,!--no-causal"

@@ -89,7 +89,7 @@ void require_one_array(const ShowOption& show)
     }
 }
 
-/// Takes what comes behind --against.
+/// Takes what comes behind --against, behind other options too: a list of CLI11 would end there.
 TypedArguments without_files(const TypedArguments& given, RunOptions& run)
 {
     const auto typed = std::ranges::find(given.options, option::against.name, &TypedOption::name);
