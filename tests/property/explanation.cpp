@@ -212,7 +212,7 @@ TEST(ExplanationProperty, TermsAddUpToTheResultInRandomRuns)
         if (c.recipe.attention.mask) {
             c.settings.mask = c.mask.view();
         }
-        const model::Result result = model::run_for(c.question.position, c.recipe, c.settings);
+        const model::Result result = model::run_for({c.question}, c.recipe, c.settings);
         const model::Explanation e = model::explain(result, c.question, c.settings);
         if (c.recipe.dtype == attn::Dtype::float32) {
             expect_terms_add_up<float>(c, e);

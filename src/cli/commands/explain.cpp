@@ -84,12 +84,16 @@ Explained explain_recipe(const ExplainOptions& options, Format format, const Glo
     const std::vector<Index> heads = explained_heads(input.recipe(), input.settings().origin);
     model::Question question = question_of(options);
     question.position = model::query_position(input.recipe(), input.settings().origin);
+    std::vector<model::Question> questions;
+    for (const Index head : heads) {
+        question.head = head;
+        questions.push_back(question);
+    }
     std::vector<model::Explanation> rows = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
-        const model::Result result = model::run_for(question.position, recipe, settings);
+        const model::Result result = model::run_for(questions, recipe, settings);
         std::vector<model::Explanation> each;
-        for (const Index head : heads) {
-            question.head = head;
-            each.push_back(model::explain(result, question, settings));
+        for (const model::Question& asked : questions) {
+            each.push_back(model::explain(result, asked, settings));
         }
         return each;
     });

@@ -4,12 +4,14 @@
 #include "attn/core/stages.hpp"
 #include "attn/core/visibility.hpp"
 #include "attn/math/elementary.hpp"
+#include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/layer/parameter_cache.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/heads.hpp"
+#include "attn/model/run/resolved_run.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
 
@@ -46,13 +48,12 @@ std::vector<double> row_of(const Layer& layer, Item item, Index matrix, Index ro
     return row_of(array(layer, item), matrix, row);
 }
 
-std::optional<Index> key_position(const Result& result, const Recipe& config, const std::optional<std::string>& key)
+std::optional<Index> key_position(const std::optional<std::string>& key, const std::vector<std::string>& words, bool casefold)
 {
     if (!key) {
         return std::nullopt;
     }
-    const std::vector<std::string>& words = result.words_of_keys();
-    const Lookup lookup{.name = std::string(option::key), .casefold = folds_case(config)};
+    const Lookup lookup{.name = std::string(option::key), .casefold = casefold};
     return only_place(places_of(*key, words, lookup), *key, words, lookup);
 }
 
@@ -299,10 +300,10 @@ void add_projections(Explanation& explanation, const Result& result, Index compo
     }
 }
 
-void require_component(Index component, const Explanation& explanation)
+void require_component(Index component, const Explainable& there)
 {
-    const auto longest = std::max({explanation.query.size(), explanation.context.size(), explanation.output.size()});
-    if (component < 0 || component >= static_cast<Index>(longest)) {
+    const Index longest = std::max({there.d_k, there.d_v, there.outputs});
+    if (component < 0 || component >= longest) {
         throw Error(ErrorKind::usage, option::component, std::to_string(component),
                     fmt::format("0 to {}, the numbers of the longest of query, value and output", longest - 1));
     }
@@ -318,20 +319,37 @@ Index width_read(const Result& result, const Layer& layer, Target W, Item made)
     return element_count(shape_of(*result.find(name_of(W)))) / (shape.front() * shape.back());
 }
 
-void require_room(const std::string& word, const Result& result, const Layer& layer, Index limit)
+void require_room(const std::string& word, const Explainable& there, Index limit)
 {
     constexpr const char* what = "memory for the terms";
-    const Shape& keys = shape_of(array(layer, Item::keys));
-    const Shape& values = shape_of(array(layer, Item::values));
-    const AnyTensor* v_a = result.find(name_of(Target::v_a));
-    const Index hidden = v_a == nullptr ? keys.back() : element_count(shape_of(*v_a)); // of all heads
-    const Index numbers = checked_product(2, checked_sum(std::max(keys.back(), hidden), values.back(), what), what);
-    const Index bytes = checked_product(keys[1], numbers * static_cast<Index>(sizeof(double)), what);
+    const Index keys = std::ssize(there.keys);
+    const Index numbers = checked_product(2, checked_sum(std::max(there.d_k, there.hidden), there.d_v, what), what);
+    const Index bytes = checked_product(keys, numbers * static_cast<Index>(sizeof(double)), what);
     if (bytes > limit) {
         throw Error(ErrorKind::too_large, "the terms of " + in_quotes(word),
-                    fmt::format("{} keys, which need {} bytes", keys[1], bytes),
-                    fmt::format("the {} bytes that are free", limit));
+                    fmt::format("{} keys, which need {} bytes", keys, bytes), fmt::format("the {} bytes that are free", limit));
     }
+}
+
+Explainable explainable(const ResolvedRun& run)
+{
+    const ModelDims& l = run.dims;
+    Explainable there{.tokens = run.words.tokens,
+                      .keys = run.words.cross ? run.words.key_tokens : run.words.tokens,
+                      .heads = l.H,
+                      .d_k = l.d_k,
+                      .d_v = l.d_v,
+                      .hidden = run.recipe.attention.score == core::Score::additive ? l.H * l.d_a : 0,
+                      .outputs = has_output_projection(run.recipe) ? l.outputs() : 0,
+                      .casefold = folds_case(run.recipe)};
+    const bool extra_key = std::ranges::any_of(run.draws->steps, [](const auto& step) {
+        const auto* draw = std::get_if<PlannedDraw>(&step);
+        return draw != nullptr && draw->target == Target::bias_k;
+    });
+    if (extra_key) {
+        there.keys.emplace_back(extra_key_label);
+    }
+    return there;
 }
 
 } // namespace
@@ -361,15 +379,26 @@ Index query_position(const Recipe& recipe, const Origin& origin)
     return one_position(query_positions(recipe, words, origin), recipe.query, words.tokens, origin);
 }
 
-Result run_for(Index position, Recipe recipe, RunSettings settings)
+void require_explainable(const Question& question, const Explainable& there, const RunSettings& settings)
 {
-    recipe.query = {std::to_string(position)};
+    require_room(there.tokens[static_cast<std::size_t>(question.position)], there, settings.memory_limit);
+    static_cast<void>(heads_of({question.head}, there.heads, settings.origin));
+    static_cast<void>(key_position(question.key, there.keys, there.casefold));
+    require_component(question.component, there);
+}
+
+Result run_for(const std::vector<Question>& questions, Recipe recipe, RunSettings settings)
+{
+    recipe.query = {std::to_string(questions.front().position)};
     if (recipe.attention.order == ScoreOrder::key_query) {
         recipe.query.clear(); // the other words' queries are wanted too
     }
     recipe.head.clear(); // each is explained as one of all
     settings.show = everything(recipe);
-    return run(recipe, settings);
+    ResolvedRun resolved(recipe, settings.show, settings, nullptr);
+    const Explainable there = explainable(resolved);
+    std::ranges::for_each(questions, [&](const Question& each) { require_explainable(each, there, settings); });
+    return run_resolved(std::move(resolved));
 }
 
 Explanation explain(const Result& result, const Question& question, const RunSettings& settings, const LayerTerms* terms)
@@ -377,10 +406,12 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     Explanation explanation;
     explanation.tokens = result.tokens;
     const Layer& layer = result.layers[question.layer];
-    require_room(result.tokens[static_cast<std::size_t>(question.position)], result, layer, settings.memory_limit);
     const Index heads = shape_of(array(layer, Item::queries)).front();
-    static_cast<void>(heads_of({question.head}, heads, settings.origin));
-    explanation.key = key_position(result, layer.config, question.key);
+    if (question.head >= heads) {
+        throw Error(ErrorKind::internal, "explanation", fmt::format("head {} of {}", question.head, heads),
+                    "a judged question");
+    }
+    explanation.key = key_position(question.key, result.words_of_keys(), folds_case(layer.config));
     explanation.config = layer.config;
     explanation.config.query = {std::to_string(question.position)};
     explanation.warnings = result.warnings;
@@ -426,7 +457,6 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     if (layer.find(Item::output) != nullptr) {
         explanation.output = row.joined(Item::output);
     }
-    require_component(question.component, explanation);
     add_projections(explanation, result, question.component, terms);
     return explanation;
 }

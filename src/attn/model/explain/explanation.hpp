@@ -40,6 +40,19 @@ struct Question {
     Index component = 0;                 ///< which number of query, key, value and output is explained
 };
 
+/// The attention that is asked about, as it is known before any of it is computed.
+struct Explainable {
+    const std::vector<std::string>& tokens; ///< (T)
+    std::vector<std::string> keys;          ///< (S), and the label of a key that is a parameter
+    Index heads = 1, d_k = 0, d_v = 0;
+    Index hidden = 0;  ///< numbers of the hidden layers of additive scores, of all heads
+    Index outputs = 0; ///< 0: there is no output projection
+    bool casefold = false;
+};
+/// Throws as heads_of, Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too
+/// much memory.
+void require_explainable(const Question& question, const Explainable& there, const RunSettings& settings);
+
 /// Why a query does not see a key.
 enum class Hidden { no, causal, window, mask };
 inline constexpr std::array<std::string_view, 4> hidden_names{"", "causal", "window", "mask"};
@@ -153,11 +166,11 @@ struct Explanation {
 /// `origin` says, when it chooses several; each lists the places. Otherwise as query_positions.
 [[nodiscard]] Index query_position(const Recipe& recipe, const Origin& origin);
 
-/// A run whose result has everything that an explanation of the word at `position` takes from it. Throws as run().
-[[nodiscard]] Result run_for(Index position, Recipe recipe, RunSettings settings);
+/// A run whose result has everything that the explanations of one word take from it. Throws as run(), and as
+/// require_explainable().
+[[nodiscard]] Result run_for(const std::vector<Question>& questions, Recipe recipe, RunSettings settings);
 
-/// `settings` are those of the run, of which the mask, the origin and the memory limit count. Throws as heads_of,
-/// Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too much memory.
+/// `settings` are those of the run, of which the mask counts; the question has been judged before it.
 /// `terms`: of a whole trained model, whose layer has in `embeddings` what its projections read, and whose bias is the mask.
 [[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings,
                                   const LayerTerms* terms = nullptr);

@@ -318,10 +318,12 @@ Show everything(const Recipe& recipe)
                            .mean = is_mean(recipe.head)});
 }
 
-ResolvedRun::ResolvedRun(const Recipe& config, const Show& show, const RunSettings& its_settings, BatchRunner::Shared* shared)
-    : settings(its_settings), preparations(shared == nullptr ? nullptr : &shared->preparations),
-      of_entry(recipe_of_entry(config, settings.origin)), recipe(of_entry ? *of_entry : config), kept(what_to_compute(show)),
-      words(words_of(recipe, kept, settings)), query_positions(model::query_positions(recipe, words, settings.origin)),
+ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const RunSettings& its_settings,
+                         BatchRunner::Shared* shared)
+    : config(its_config), settings(its_settings), preparations(shared == nullptr ? nullptr : &shared->preparations),
+      of_entry(recipe_of_entry(config, settings.origin)), recipe(of_entry ? *of_entry : config), show(its_show),
+      kept(what_to_compute(show)), words(words_of(recipe, kept, settings)),
+      query_positions(model::query_positions(recipe, words, settings.origin)),
       rows(query_positions.empty() ? indices(words.T()) : query_positions),
       dims(dims_of(recipe, words, settings.origin, shared)), heads(kept_heads(recipe, dims, settings.origin)),
       bytes(bytes_of(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),

@@ -23,16 +23,18 @@ namespace attn::model {
 /// Refers to the recipe and the settings that it is made of.
 struct ResolvedRun {
     /// Throws as run(). `shared`: of other runs of the recipe; nullptr: this run is the only one.
-    ResolvedRun(const Recipe& config, const Show& show, const RunSettings& settings, BatchRunner::Shared* shared);
+    ResolvedRun(const Recipe& its_config, const Show& its_show, const RunSettings& settings, BatchRunner::Shared* shared);
 
     /// They are about to be judged and drawn, or drawn once more.
     void tell_of_parameters() const;
     [[nodiscard]] ParameterInputs parameter_inputs() const { return {dims, words.cross, settings.parameters}; }
 
+    const Recipe& config; ///< as it was given
     const RunSettings& settings;
     ParameterCache* preparations;          ///< of other runs of the recipe, or nullptr
     std::optional<Recipe> of_entry;        ///< of a batch: the recipe with the draws of one entry
     const Recipe& recipe;                  ///< that, or as it was given
+    Show show;                             ///< what a report will print
     Show kept;                             ///< the arrays to keep
     Words words;                           ///< T, S of them
     std::vector<Index> query_positions;    ///< the rows that --query chose; empty: all

@@ -74,14 +74,14 @@ void take_computed(Result& result, ComputedArrays computed)
     }
 }
 
-/// A run without a look at RunSettings::show.
-Result run_showing(const Show& show, const Recipe& config, const RunSettings& settings, BatchRunner::Shared* shared)
+} // namespace
+
+Result run_resolved(ResolvedRun&& resolved)
 {
-    ResolvedRun resolved(config, show, settings, shared);
     const bool single = resolved.recipe.dtype == Dtype::float32;
     ComputedArrays computed = single ? compute<float>(resolved) : compute<double>(resolved);
     Result result;
-    result.show = show;
+    result.show = resolved.show;
     if (resolved.recipe.verify) {
         result.verify = verify(resolved, computed);
     }
@@ -94,20 +94,18 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     if (resolved.table && !resolved.table->warning.empty()) {
         result.warnings.insert(result.warnings.begin(), resolved.table->warning);
     }
-    layer.config = config;
+    layer.config = resolved.config;
     layer.config.published.clear();
     layer.config.precision.clear();
-    if (show.contains(Item::summary)) {
-        layer.summary = summarize(result, layer, settings.top.value_or(usual_top));
+    if (result.show.contains(Item::summary)) {
+        layer.summary = summarize(result, layer, resolved.settings.top.value_or(usual_top));
     }
     return result;
 }
 
-} // namespace
-
 Result run(const Recipe& recipe, const RunSettings& settings)
 {
-    return run_showing(what_to_show(recipe, settings), recipe, settings, nullptr);
+    return run_resolved(ResolvedRun(recipe, what_to_show(recipe, settings), settings, nullptr));
 }
 
 std::vector<Result> run_entries(const Recipe& recipe, const RunSettings& settings)
@@ -136,7 +134,7 @@ BatchRunner::BatchRunner(Recipe recipe, RunSettings settings)
 Result BatchRunner::run(std::string sentence)
 {
     std::get<SentenceInput>(recipe_.input).sentence = std::move(sentence);
-    return run_showing(show_, recipe_, settings_, &shared_);
+    return run_resolved(ResolvedRun(recipe_, show_, settings_, &shared_));
 }
 
 void for_each_sentence(Index count, int threads, const std::function<void(Index i, int worker)>& sentence)

@@ -48,6 +48,10 @@ struct RunSettings {
 /// but of data.
 [[nodiscard]] Result run(const Recipe& recipe, const RunSettings& settings = {});
 
+/// Computes what has been resolved and judged (resolved_run.hpp). Throws Error(data) for drawn numbers that are not finite.
+struct ResolvedRun;
+[[nodiscard]] Result run_resolved(ResolvedRun&& resolved);
+
 /// Of a batch the results of all its entries, unless it says which one; otherwise the one result.
 [[nodiscard]] std::vector<Result> run_entries(const Recipe& recipe, const RunSettings& settings = {});
 

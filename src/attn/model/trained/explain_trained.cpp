@@ -2,6 +2,7 @@
 
 #include "attn/model/layer/parameter_cache.hpp"
 #include "attn/model/run/heads.hpp"
+#include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/transformer/layers/relative_bias.hpp"
 #include "attn/transformer/layers/rope.hpp"
@@ -172,8 +173,20 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     }
     RunSettings run_settings = settings;
     run_settings.show = everything(config, trained);
-    Result run = run_trained(config, trained, run_settings);
-    question.position = one_position(run.query_positions, config.query, run.tokens, settings.origin);
+    const ResolvedTrained resolved(config, trained, run_settings);
+    const std::vector<std::string>& tokens = resolved.tokens.words;
+    question.position = one_position(resolved.query_positions, config.query, tokens, settings.origin);
+    for (const Index layer : resolved.layers) {
+        const AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
+        for (const Index head : heads) {
+            question.head = head;
+            require_explainable(
+                question,
+                {.tokens = tokens, .keys = tokens, .heads = part.H, .d_k = part.d, .d_v = part.d, .outputs = part.output.out},
+                settings);
+        }
+    }
+    Result run = run_trained(resolved);
 
     std::optional<Tensor<float>> bias; // (H, T, T)
     if (const auto& part = architecture.relative_bias) {

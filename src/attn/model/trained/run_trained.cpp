@@ -207,15 +207,21 @@ Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenize
 
 Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
-    const ResolvedTrained run(config, trained, settings);
+    return run_trained(ResolvedTrained(config, trained, settings));
+}
+
+Result run_trained(const ResolvedTrained& run)
+{
+    const Trained& trained = run.trained;
+    const RunSettings& settings = run.settings;
     const transformer::Architecture& architecture = trained.model.architecture();
     const transformer::Asked& asked = run.asked;
     Result result;
-    result.model = config;
+    result.model = run.config;
     result.layers.clear();
     result.show = run.show;
     result.tokens = run.tokens.words;
-    result.token_ids = config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
+    result.token_ids = run.config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
     result.token_types = run.tokens.types;
     result.offsets = run.tokens.offsets;
     result.query_positions = run.query_positions;

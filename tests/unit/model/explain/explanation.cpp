@@ -33,7 +33,7 @@ model::Explanation explained(const model::Recipe& recipe, const model::Question&
 {
     model::RunSettings settings;
     settings.origin = model::options_alone();
-    return model::explain(model::run_for(question.position, recipe, {}), question, settings);
+    return model::explain(model::run_for({question}, recipe, settings), question, settings);
 }
 
 using Numbers = std::vector<double>;
@@ -87,7 +87,7 @@ TEST(Explanation, ARowWithoutKeysHasNoSum)
     attn::StoredTensor stored("mask", attn::ElementType::boolean, {2, 2}); // all zeros: nothing is seen
     model::RunSettings settings;
     settings.mask = stored.view();
-    const model::Explanation e = model::explain(model::run_for(0, recipe, settings), {}, settings);
+    const model::Explanation e = model::explain(model::run_for({{}}, recipe, settings), {}, settings);
     EXPECT_EQ(e.sum, 0);
     EXPECT_EQ(e.maximum, -INFINITY);
     EXPECT_EQ(e.keys[0].hidden, model::Hidden::mask);
@@ -253,10 +253,10 @@ TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)
 TEST(Explanation, TermsThatDoNotFitAreRefused)
 {
     model::RunSettings settings;
-    const model::Result result = model::run_for(0, unit_vectors(), settings);
+    const std::vector<std::string> words{"left", "right"};
     settings.memory_limit = 100;
-    const auto explain = [&] { static_cast<void>(model::explain(result, {}, settings)); };
-    EXPECT_EQ(error_of(ErrorKind::too_large, explain),
+    const auto ask = [&] { model::require_explainable({}, {.tokens = words, .keys = words, .d_k = 2, .d_v = 2}, settings); };
+    EXPECT_EQ(error_of(ErrorKind::too_large, ask),
               "the terms of 'left': got 2 keys, which need 128 bytes; allowed: the 100 bytes that are free");
 }
 
