@@ -167,18 +167,19 @@ TEST(Forward, CountsTypesAsTheyAreGiven)
     EXPECT_NE(hidden({}), hidden({0, 1}));
 }
 
-TEST(RequireInput, RefusesWhatTheModelCannotTake)
+TEST(Require, RefusesWhatTheModelCannotTake)
 {
     const transformer::Architecture architecture = described(small::bert());
     const auto tokens = [&](const transformer::TokenInput& input) {
-        return error_of([&] { transformer::require_tokens(architecture, input.ids, input.types); });
+        return error_of(attn::ErrorKind::data,
+                        [&] { transformer::require_tokens(architecture, input, attn::ErrorKind::data); });
     };
     const std::string positions = "; allowed: 1 to 8, for which this model has positions";
     EXPECT_EQ(tokens({.ids = {}}), "tokens: got 0" + positions);
     EXPECT_EQ(tokens({.ids = std::vector<Index>(9, 1)}), "tokens: got 9" + positions);
     EXPECT_EQ(tokens({.ids = {1}, .types = {0, 0}}), "type ids: got 2; allowed: 1, one for each token, or none");
     const auto rows = [&](const transformer::TokenInput& input) {
-        return error_of([&] { transformer::require_input(architecture, input, {}); });
+        return error_of([&] { transformer::require_rows(architecture, input, {}, attn::ErrorKind::data); });
     };
     EXPECT_EQ(rows({.ids = {1, 10}}), "token id: got 10; allowed: 0 to 9, the rows of its table");
     EXPECT_EQ(rows({.ids = {-1}}), "token id: got -1; allowed: 0 to 9, the rows of its table");
@@ -186,13 +187,14 @@ TEST(RequireInput, RefusesWhatTheModelCannotTake)
     EXPECT_EQ(rows({.ids = {1, 9}, .types = {0, 1}}), "no error");
 }
 
-TEST(RequireInput, KnowsHowManyPositionsTurnExactly)
+TEST(Require, KnowsHowManyPositionsTurnExactly)
 {
     const transformer::Architecture architecture = described(small::llama());
     const transformer::TokenInput input{.ids = std::vector<Index>(attn::core::most_positions + 1, 1)};
-    EXPECT_EQ(error_of([&] { transformer::require_input(architecture, input, {.layers = {0}}); }),
+    EXPECT_EQ(error_of([&] { transformer::require_rows(architecture, input, {.layers = {0}}, attn::ErrorKind::data); }),
               "rotary positions: got 100001 tokens; allowed: up to 100000");
-    EXPECT_EQ(error_of([&] { transformer::require_input(architecture, input, {}); }), "no error"); // no layer runs
+    EXPECT_EQ(error_of([&] { transformer::require_rows(architecture, input, {}, attn::ErrorKind::data); }),
+              "no error"); // none runs
 }
 
 TEST(Forward, StopsAtACallThatAsksForWhatIsNotThere)
@@ -207,7 +209,14 @@ TEST(Forward, StopsAtACallThatAsksForWhatIsNotThere)
     const Model model(architecture, tensors.weights());
     EXPECT_ANY_THROW((void)run(model, {.ids = {1}}, {.layers = {1}}));
     EXPECT_ANY_THROW((void)run(model, {.ids = {1}}, {.logits = Logits::all}));
-    EXPECT_NE(error_of(attn::ErrorKind::internal, [&] { (void)run(model, {.ids = {10}}, {}); }), "no error");
+    for (const transformer::TokenInput& unjudged : {transformer::TokenInput{.ids = {10}},
+                                                    {.ids = {-1}},
+                                                    {.ids = {}},
+                                                    {.ids = std::vector<Index>(9, 1)},
+                                                    {.ids = {1}, .types = {2}},
+                                                    {.ids = {1}, .types = {0, 0}}}) {
+        EXPECT_NE(error_of(attn::ErrorKind::internal, [&] { (void)run(model, unjudged, {}); }), "no error");
+    }
 }
 
 TEST(Forward, TellsHowFarItIs)

@@ -7,7 +7,6 @@
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/transformer/run/embedding.hpp"
 
 #include <fmt/format.h>
 
@@ -93,7 +92,7 @@ Tokens tokens_of(const TrainedConfig& config, const Trained& trained)
     if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
-    transformer::require_tokens(architecture, tokens.ids, tokens.piece_types);
+    transformer::require_tokens(architecture, {tokens.ids, tokens.piece_types}, ErrorKind::data);
     return tokens;
 }
 
@@ -168,7 +167,7 @@ ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained&
     require_room(*this);
     const transformer::Architecture& architecture = trained.model.architecture();
     input = {tokens.ids, architecture.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
-    transformer::require_input(architecture, input, asked);
+    transformer::require_rows(architecture, input, asked, ErrorKind::data);
 }
 
 } // namespace attn::model

@@ -1,12 +1,5 @@
 #include "attn/transformer/run/embedding.hpp"
 
-#include "attn/tensor/error.hpp"
-
-#include <fmt/format.h>
-
-#include <array>
-#include <string>
-
 namespace attn::transformer {
 namespace {
 
@@ -17,32 +10,6 @@ RowVector<float> row_of(const TensorView& table, Index row)
 }
 
 } // namespace
-
-void require_tokens(const Architecture& architecture, const std::vector<Index>& ids, const std::vector<Index>& types)
-{
-    const auto T = static_cast<Index>(ids.size());
-    if (T < 1 || T > architecture.most_tokens) {
-        throw Error(ErrorKind::data, "tokens", std::to_string(T),
-                    fmt::format("1 to {}, for which this model has positions", architecture.most_tokens));
-    }
-    if (!types.empty() && types.size() != ids.size()) {
-        throw Error(ErrorKind::data, "type ids", std::to_string(types.size()),
-                    fmt::format("{}, one for each token, or none", T));
-    }
-}
-
-void require_rows(const EmbeddingPart& part, const std::vector<Index>& ids, const std::vector<Index>& types)
-{
-    const auto require_row = [](const char* thing, Index row, Index rows) {
-        if (row < 0 || row >= rows) {
-            throw Error(ErrorKind::data, thing, std::to_string(row), fmt::format("0 to {}, the rows of its table", rows - 1));
-        }
-    };
-    for (std::size_t t = 0; t < ids.size(); ++t) {
-        require_row("token id", ids[t], part.V);
-        require_row("type id", types.empty() ? 0 : types[t], part.types.empty() ? 1 : part.type_rows);
-    }
-}
 
 std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
 {

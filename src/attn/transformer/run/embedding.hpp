@@ -8,13 +8,7 @@
 
 namespace attn::transformer {
 
-/// Throws Error(data) for no or too many tokens, and for another number of types.
-void require_tokens(const Architecture& architecture, const std::vector<Index>& ids, const std::vector<Index>& types);
-
-/// Throws Error(data) for ids and types that have no row; of the places of tokens that are not too many, each has one.
-void require_rows(const EmbeddingPart& part, const std::vector<Index>& ids, const std::vector<Index>& types);
-
-/// ids (T), types (T) or none, which have been judged by both → (T, D), see EmbeddingPart.
+/// ids (T), types (T) or none, for which there are rows → (T, D), see EmbeddingPart.
 [[nodiscard]] Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std::vector<Index>& types);
 
 /// The rows of the table of positions that the tokens take: 0, 1, 2, …, or with `padding` the next ones behind it, where a

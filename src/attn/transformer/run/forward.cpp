@@ -266,21 +266,44 @@ void require_finite(const Matrix<float>& X, Index layer)
 
 } // namespace
 
-void require_input(const Architecture& architecture, const TokenInput& input, const Asked& asked)
+void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault)
 {
-    require_rows(architecture.embedding, input.ids, input.types);
     const Index T = std::ssize(input.ids);
-    const std::span run = std::span(architecture.layers).first(static_cast<std::size_t>(layers_to_run(architecture, asked)));
+    if (T < 1 || T > architecture.most_tokens) {
+        throw Error(fault, "tokens", std::to_string(T),
+                    fmt::format("1 to {}, for which this model has positions", architecture.most_tokens));
+    }
+    if (!input.types.empty() && input.types.size() != input.ids.size()) {
+        throw Error(fault, "type ids", std::to_string(input.types.size()), fmt::format("{}, one for each token, or none", T));
+    }
+}
+
+void require_rows(const Architecture& architecture, const TokenInput& input, const Asked& asked, ErrorKind fault)
+{
+    const EmbeddingPart& part = architecture.embedding;
+    const auto require_row = [&](const char* thing, Index row, Index rows) {
+        if (row < 0 || row >= rows) {
+            throw Error(fault, thing, std::to_string(row), fmt::format("0 to {}, the rows of its table", rows - 1));
+        }
+    };
+    for (std::size_t t = 0; t < input.ids.size(); ++t) {
+        require_row("token id", input.ids[t], part.V);
+        require_row("type id", input.types.empty() ? 0 : input.types[t], part.types.empty() ? 1 : part.type_rows);
+    }
+    const Index T = std::ssize(input.ids);
+    const Index count = std::min(layers_to_run(architecture, asked), std::ssize(architecture.layers));
+    const std::span run = std::span(architecture.layers).first(static_cast<std::size_t>(count));
     const bool turn = std::ranges::any_of(run, [](const LayerPart& layer) { return layer.attention.rope.has_value(); });
     if (turn && T > core::most_positions) {
-        throw Error(ErrorKind::data, "rotary positions", fmt::format("{} tokens", T),
-                    fmt::format("up to {}", core::most_positions));
+        throw Error(fault, "rotary positions", fmt::format("{} tokens", T), fmt::format("up to {}", core::most_positions));
     }
 }
 
 Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work, const Take& take)
 {
     const Architecture& architecture = model.architecture();
+    require_tokens(architecture, input, ErrorKind::internal);
+    require_rows(architecture, input, asked, ErrorKind::internal);
     const Index count = layers_to_run(architecture, asked);
     Outputs outputs;
     Matrix<float> X = embed(model, input.ids, input.types);

@@ -10,6 +10,7 @@
 
 #include "attn/core/attention.hpp"
 #include "attn/core/work.hpp"
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/transformer/run/model.hpp"
 
@@ -55,12 +56,14 @@ struct Outputs {
 
 using Take = std::function<void(LayerStages&& stages)>;
 
-/// Throws Error(data) for ids and types that the model has no row for, and more tokens than the layers have positions for.
-void require_input(const Architecture& architecture, const TokenInput& input, const Asked& asked);
+/// Throws Error of this kind for no or too many tokens, and another number of types.
+void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault);
+/// Likewise for ids and types that the model has no row for, and more tokens than the layers have positions for.
+void require_rows(const Architecture& architecture, const TokenInput& input, const Asked& asked, ErrorKind fault);
 
-/// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for. The
-/// input has been judged, by require_tokens() too; layers are there, and logits are of a model with a head. Throws Error(data)
-/// for numbers that overflow.
+/// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for. Layers
+/// are there, and logits are of a model with a head. Throws Error: internal for an input that both of the above refuse, who
+/// asks judges it; data for numbers that overflow.
 [[nodiscard]] Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work,
                               const Take& take);
 
