@@ -34,7 +34,7 @@ bool is_digit(char c)
 /// "line 3, column 7" of the byte at `offset`; columns count characters.
 std::string position(std::string_view text, std::size_t offset)
 {
-    const std::string_view before = text.substr(0, offset);
+    const std::string_view before = without_byte_order_mark(text.substr(0, offset));
     const std::size_t newline = before.rfind('\n');
     const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
     const auto column =

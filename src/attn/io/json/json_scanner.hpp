@@ -15,7 +15,8 @@ inline constexpr std::size_t deepest_json = 32; ///< objects and arrays within o
 
 class JsonScanner {
 public:
-    /// `text` outlives the scanner, and so does `what`, which names it in messages. Throws Error(data) for a NUL byte.
+    /// `text` outlives the scanner, and so does `what`, which names it in messages. A byte order mark before it is left out,
+    /// and counts for no column. Throws Error(data) for a NUL byte.
     explicit JsonScanner(std::string_view text, std::string_view what = {});
 
     /// The first byte of what comes next: '{', '[', '"', 't', 'f', 'n', '-' or a digit begin a value. NUL at the end.

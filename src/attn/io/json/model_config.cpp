@@ -1,6 +1,5 @@
 #include "attn/io/json/model_config.hpp"
 
-#include "attn/io/bytes.hpp"
 #include "attn/io/json/json_scanner.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
@@ -188,12 +187,12 @@ void read_files(JsonScanner& scanner, std::map<std::string, std::string>& files)
 
 ConfigValues read_model_config(std::string_view text)
 {
-    return ConfigReader(without_byte_order_mark(text)).read();
+    return ConfigReader(text).read();
 }
 
 std::map<std::string, std::string> read_weight_map(std::string_view text)
 {
-    JsonScanner scanner(without_byte_order_mark(text));
+    JsonScanner scanner(text);
     require_object(scanner);
     std::map<std::string, std::string> files;
     bool has_map = false;

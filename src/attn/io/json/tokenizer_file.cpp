@@ -1,6 +1,5 @@
 #include "attn/io/json/tokenizer_file.hpp"
 
-#include "attn/io/bytes.hpp"
 #include "attn/io/json/json_reader.hpp"
 #include "attn/io/json/tokenizer_steps.hpp"
 #include "attn/io/json/tokenizer_tables.hpp"
@@ -55,7 +54,6 @@ FileParts read_parts(std::string_view json)
 
 text::TokenizerSpec read_tokenizer(std::string_view json)
 {
-    json = without_byte_order_mark(json);
     if (json.size() > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(ErrorKind::too_large, "JSON", fmt::format("{} bytes", json.size()), "up to 4294967295");
     }

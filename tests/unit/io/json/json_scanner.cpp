@@ -111,6 +111,7 @@ TEST(JsonScanner, SaysWhatIsMalformedInItsOwnWords)
              {"]", "1: unexpected ']'; expected '[', '{', or a literal"},
              {"truex", "5: invalid literal"},
              {"\"\\", "3: invalid string: forbidden character after backslash"},
+             {"\xef\xbb\xbf[,1]", "2: unexpected ','; expected '[', '{', or a literal"},
              {"\xef\xbb{}", "2: invalid BOM; must be 0xEF 0xBB 0xBF if given"},
              {"[1e999]", "6: a number beyond the range of float64"},
          }) {

@@ -54,6 +54,7 @@ TEST(ModelConfig, NumbersWhatIsInsideOfAList)
 TEST(ModelConfig, RefusesWhatIsNoConfig)
 {
     EXPECT_EQ(config_refusal("[]"), "line 1, column 1: expected an object");
+    EXPECT_EQ(config_refusal("\xEF\xBB\xBF[]"), "line 1, column 1: expected an object");
     EXPECT_EQ(config_refusal("3"), "line 1, column 1: expected an object");
     EXPECT_EQ(config_refusal(R"({"a": 1, "a": 2})"), "line 1, column 15: the key 'a' is there twice");
     EXPECT_EQ(config_refusal(R"({"a.b": 1, "a": {"b": 2}})"), "line 1, column 23: the key 'a.b' is there twice");
