@@ -20,14 +20,14 @@ struct Problem : Evidence {
     explicit Problem(const Evidence& question);
 
     ComparedDims dims;
-    std::vector<RowPlace> sample; ///< rows that candidates are measured on first
+    std::vector<core::RowPlace> sample; ///< rows that candidates are measured on first
 
-    [[nodiscard]] std::size_t start(RowPlace place) const
+    [[nodiscard]] std::size_t start(core::RowPlace place) const
     {
         return static_cast<std::size_t>(((place.b * dims.H + place.h) * dims.T + place.i) * dims.width);
     }
     [[nodiscard]] Index rows() const { return dims.B * dims.H * dims.T; }
-    [[nodiscard]] RowPlace place(Index row) const { return {row / dims.T / dims.H, row / dims.T % dims.H, row % dims.T}; }
+    [[nodiscard]] core::RowPlace place(Index row) const { return {row / dims.T / dims.H, row / dims.T % dims.H, row % dims.T}; }
 };
 
 /// `count` of the numbers below `end`, evenly, first and last among them.
@@ -41,7 +41,7 @@ std::vector<Index> spread_out(Index end, Index count)
 }
 
 /// The rows that differ most from the right result, then some of every head; all of a small result.
-std::vector<RowPlace> sampled_rows(const Problem& problem)
+std::vector<core::RowPlace> sampled_rows(const Problem& problem)
 {
     const ComparedDims& l = problem.dims;
     constexpr Index numbers_kept = Index{1} << 18;
@@ -61,14 +61,14 @@ std::vector<RowPlace> sampled_rows(const Problem& problem)
         return differences[static_cast<std::size_t>(a)] > differences[static_cast<std::size_t>(b)];
     };
     std::ranges::stable_sort(rows, is_worse);
-    std::vector<RowPlace> chosen;
+    std::vector<core::RowPlace> chosen;
     if (problem.rows() <= most) {
         for (const Index row : rows) {
             chosen.push_back(problem.place(row));
         }
         return chosen;
     }
-    const auto add = [&](RowPlace place) {
+    const auto add = [&](core::RowPlace place) {
         if (std::ranges::find(chosen, place) == chosen.end()) {
             chosen.push_back(place);
         }
@@ -101,22 +101,22 @@ bool stays_in_head(const Variant& variant, Compared compared)
 }
 
 /// Those of the sampled rows that are worth their time: what mixes the rows of a head is measured on one head of many.
-std::vector<RowPlace> worthwhile(const Variant& variant, const Problem& problem)
+std::vector<core::RowPlace> worthwhile(const Variant& variant, const Problem& problem)
 {
-    const std::vector<RowPlace>& rows = problem.sample;
-    std::vector<RowPlace> chosen = rows;
+    const std::vector<core::RowPlace>& rows = problem.sample;
+    std::vector<core::RowPlace> chosen = rows;
     if (mixes_rows(variant) && stays_in_head(variant, problem.compared) && problem.rows() > static_cast<Index>(rows.size())) {
-        std::erase_if(chosen, [&](RowPlace place) { return place.b != rows.front().b || place.h != rows.front().h; });
+        std::erase_if(chosen, [&](core::RowPlace place) { return place.b != rows.front().b || place.h != rows.front().h; });
     }
     return chosen;
 }
 
-std::vector<Index> heads_of(const Variant& variant, const Problem& problem, const std::vector<RowPlace>& rows)
+std::vector<Index> heads_of(const Variant& variant, const Problem& problem, const std::vector<core::RowPlace>& rows)
 {
     const core::AttentionDims l = sizes_of(problem.call, variant);
     std::vector<Index> heads;
     for (Index head = 0; head < l.B * l.H; ++head) {
-        const auto here = [&](RowPlace place) { return place.b * l.H + place.h == head; };
+        const auto here = [&](core::RowPlace place) { return place.b * l.H + place.h == head; };
         if (!stays_in_head(variant, problem.compared) || std::ranges::any_of(rows, here)) {
             heads.push_back(head);
         }
@@ -128,11 +128,11 @@ std::vector<Index> heads_of(const Variant& variant, const Problem& problem, cons
 void measure(Candidate& candidate, const Problem& problem, SharedProducts& shared, double limit)
 {
     const Variant& variant = candidate.variant;
-    const std::vector<RowPlace> chosen = worthwhile(variant, problem);
+    const std::vector<core::RowPlace> chosen = worthwhile(variant, problem);
     const Masking masking(problem.call, variant);
     const Across known = across(masking, shared, heads_of(variant, problem, chosen), {});
     Rows made(masking, shared, known);
-    for (const RowPlace place : chosen) {
+    for (const core::RowPlace place : chosen) {
         candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
         if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit &&
             !candidate.fits_but_for_few()) {

@@ -10,7 +10,7 @@ namespace attn::model::diagnose {
 namespace {
 
 /// Where row (h, i) of the result is taken from when the memory of (H, T, d) was written in the other order.
-RowPlace swapped(RowPlace place, const core::AttentionDims& l, bool side_by_side)
+core::RowPlace swapped(core::RowPlace place, const core::AttentionDims& l, bool side_by_side)
 {
     if (side_by_side) {
         const Index row = place.i * l.H + place.h;
@@ -99,7 +99,7 @@ Across across(const Masking& masking, SharedProducts& shared, const std::vector<
     return found;
 }
 
-const Spread* Rows::spread(RowPlace place)
+const Spread* Rows::spread(core::RowPlace place)
 {
     if (variant_.over == Over::keys) {
         return nullptr;
@@ -117,7 +117,7 @@ const Spread* Rows::spread(RowPlace place)
     return &over_heads_;
 }
 
-std::vector<double> Rows::weights(RowPlace place)
+std::vector<double> Rows::weights(core::RowPlace place)
 {
     if (variant_.weights_transposed) {
         const std::vector<double>& matrix = across_.weights.at(place.b * sizes_.H + place.h);
@@ -131,7 +131,7 @@ std::vector<double> Rows::weights(RowPlace place)
 }
 
 /// Σ_j w_j · v_j; a weight of 0 contributes nothing.
-std::vector<double> Rows::summed(const std::vector<double>& weights, RowPlace place)
+std::vector<double> Rows::summed(const std::vector<double>& weights, core::RowPlace place)
 {
     const Operand operand = variant_.summed == Summed::values ? Operand::values
                             : variant_.summed == Summed::keys ? Operand::keys
@@ -157,7 +157,7 @@ std::vector<double> Rows::summed(const std::vector<double>& weights, RowPlace pl
     return sum;
 }
 
-const std::vector<double>& Rows::head_context(RowPlace place)
+const std::vector<double>& Rows::head_context(core::RowPlace place)
 {
     const std::array key{place.b, place.h, place.i};
     if (const auto found = contexts_.find(key); found != contexts_.end()) {
@@ -170,7 +170,7 @@ const std::vector<double>& Rows::head_context(RowPlace place)
 }
 
 /// Of the heads of the call, before they are written.
-std::vector<double> Rows::merged(RowPlace place)
+std::vector<double> Rows::merged(core::RowPlace place)
 {
     const Index H = call_.views.sizes.H;
     const auto of = [&](Index h) -> const std::vector<double>& {
@@ -194,7 +194,7 @@ std::vector<double> Rows::merged(RowPlace place)
     return mean;
 }
 
-std::vector<double> Rows::result(RowPlace place)
+std::vector<double> Rows::result(core::RowPlace place)
 {
     const core::AttentionDims& l = call_.views.sizes;
     std::vector<double> row;
@@ -215,7 +215,7 @@ std::vector<double> Rows::result(RowPlace place)
     return row;
 }
 
-std::vector<double> Rows::output(RowPlace place)
+std::vector<double> Rows::output(core::RowPlace place)
 {
     const OutputProjection& projection = *call_.projection;
     RowVector<double> heads(projection.W.rows());
@@ -231,7 +231,7 @@ std::vector<double> Rows::output(RowPlace place)
     return {row.data(), row.data() + row.size()};
 }
 
-std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place)
+std::vector<double> compared_row(Rows& rows, Compared compared, core::RowPlace place)
 {
     switch (compared) {
     case Compared::context: return rows.result(place);

@@ -39,19 +39,19 @@ public:
     {
     }
 
-    [[nodiscard]] std::vector<double> weights(RowPlace place);
+    [[nodiscard]] std::vector<double> weights(core::RowPlace place);
     /// Of a head, as the variant computes it.
-    [[nodiscard]] const std::vector<double>& head_context(RowPlace place);
+    [[nodiscard]] const std::vector<double>& head_context(core::RowPlace place);
     /// A row of the result, as it is written.
-    [[nodiscard]] std::vector<double> result(RowPlace place);
+    [[nodiscard]] std::vector<double> result(core::RowPlace place);
     /// Of all heads: h does not count.
-    [[nodiscard]] std::vector<double> output(RowPlace place);
+    [[nodiscard]] std::vector<double> output(core::RowPlace place);
     void forget() { contexts_.clear(); }
 
 private:
-    [[nodiscard]] const Spread* spread(RowPlace place);
-    [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, RowPlace place);
-    [[nodiscard]] std::vector<double> merged(RowPlace place);
+    [[nodiscard]] const Spread* spread(core::RowPlace place);
+    [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, core::RowPlace place);
+    [[nodiscard]] std::vector<double> merged(core::RowPlace place);
 
     const Masking& masking_;
     const Call& call_;
@@ -65,7 +65,7 @@ private:
 };
 
 /// A row of what is compared.
-[[nodiscard]] std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place);
+[[nodiscard]] std::vector<double> compared_row(Rows& rows, Compared compared, core::RowPlace place);
 
 /// All of what is compared, row-major.
 [[nodiscard]] std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work);

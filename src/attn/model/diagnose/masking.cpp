@@ -114,7 +114,7 @@ KeyRange valid(const Masking& masking, Index b)
     return masking.asked.from_end ? KeyRange{S - end, S} : KeyRange{0, end};
 }
 
-void add_mask(const Masking& masking, RowPlace place, MaskRow& row)
+void add_mask(const Masking& masking, core::RowPlace place, MaskRow& row)
 {
     const MaskUse use = masking.variant.mask;
     core::Visible told = core::visible(*masking.asked.mask, {}, place);
@@ -140,7 +140,7 @@ void add_mask(const Masking& masking, RowPlace place, MaskRow& row)
 }
 
 /// Of all keys.
-RowVector<double> distances(const Masking& masking, RowPlace place)
+RowVector<double> distances(const Masking& masking, core::RowPlace place)
 {
     RowVector<double> added = core::visible(*masking.asked.distance, {}, place).bias;
     if (masking.asked.one_sided) {
@@ -215,7 +215,7 @@ Index end_of_padding(const Masking& masking, Index b)
     return v.last_tile == LastTile::padded ? (end + v.tile - 1) / v.tile * v.tile : end;
 }
 
-MaskRow mask_row(const Masking& masking, RowPlace place, Index keys)
+MaskRow mask_row(const Masking& masking, core::RowPlace place, Index keys)
 {
     const auto [b, h, i] = place;
     MaskRow row;

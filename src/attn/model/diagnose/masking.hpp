@@ -12,8 +12,6 @@
 
 namespace attn::model::diagnose {
 
-using core::RowPlace;
-
 struct MaskRow {
     RowVector<double> added;     ///< empty, or a number for each key; 0 where the mask's own is -inf
     RowVector<double> distances; ///< empty, or what is added to the score of each key by its distance
@@ -52,7 +50,7 @@ struct Masking {
 [[nodiscard]] Index end_of_padding(const Masking& masking, Index b);
 
 /// Of a query, `keys` of them; those from S on are padding.
-[[nodiscard]] MaskRow mask_row(const Masking& masking, RowPlace place, Index keys);
+[[nodiscard]] MaskRow mask_row(const Masking& masking, core::RowPlace place, Index keys);
 
 /// Whether causal and window let the last query of the tile that i is in see so far as key j; tiles are as large as those of
 /// keys.

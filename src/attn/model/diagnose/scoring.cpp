@@ -118,7 +118,7 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
 }
 
 /// The keys of the tile before that a last tile takes once more: none if it is full, or alone.
-void take_again(const Masking& masking, RowPlace place, ScoreRow& row)
+void take_again(const Masking& masking, core::RowPlace place, ScoreRow& row)
 {
     const Index tile = masking.variant.tile;
     const Index last = row.end / tile * tile;
@@ -214,7 +214,7 @@ std::vector<double> SharedProducts::multiply(const Call& call, const Variant& v,
     return sums;
 }
 
-ScoreRow score_row(const Masking& masking, SharedProducts& shared, RowPlace place)
+ScoreRow score_row(const Masking& masking, SharedProducts& shared, core::RowPlace place)
 {
     const Call& call = masking.call;
     const Variant& v = masking.variant;

@@ -40,7 +40,7 @@ struct ScoreRow {
     [[nodiscard]] double largest() const;
 };
 
-[[nodiscard]] ScoreRow score_row(const Masking& masking, SharedProducts& shared, RowPlace place);
+[[nodiscard]] ScoreRow score_row(const Masking& masking, SharedProducts& shared, core::RowPlace place);
 
 /// The key/value head of a query head.
 [[nodiscard]] Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h);
