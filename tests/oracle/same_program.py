@@ -53,6 +53,8 @@ ALLOWED: list[tuple[str, str, str]] = [
     (r"\A(?!.*layers)", r"debug.*: line \d+: layers ", "--verbose tells the stages of --lines --model, too"),
     (r"--layer: got none", r"error: --(head|query): got", "plot judges heads and rows before it counts layers"),
     (r"config\.json'.*, column \d+: the key .* is there twice", r"config\.json'.*, column \d+: the key .* is there twice", "a number that is misplaced is named at its own column"),
+    (r"(?s)debug: (embeddings|layers) .*error: (--(head|key|component)|HTML): got", r"(?s)\A(?!.*debug: (embeddings|layers) ).*error: (--(head|key|component)|HTML): got",
+     "what explain and a page are asked for is judged before the run, of which --verbose then says nothing"),
     (r"a divisor of the [^(\n]* \([\d, ]+\)", r"a divisor of the [^(\n]*", "no list of divisors"),
     (r"got '.*' and \d+ numbers?; allowed: \d+ numbers?", r"has no vector for|--unknown: got", "a line of vectors that has too many numbers is a word that nobody asked for"),
     ("a line of\noutput that has begun is finished", "also within a line of output", "item 10: the manual says how a signal ends it"),

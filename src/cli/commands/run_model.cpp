@@ -1,6 +1,7 @@
 #include "cli/commands/run_model.hpp"
 
 #include "attn/model/recipe/option_names.hpp"
+#include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/run_input.hpp"
 #include "cli/output/page.hpp"
@@ -99,8 +100,12 @@ model::Show ModelSource::shown(model::Show asked) const
 std::vector<model::Result> ModelSource::results()
 {
     settings_.memory_limit = memory_limit();
+    const model::ResolvedTrained run(config_, folder_.trained(), settings_);
+    if (options_.format == Format::html) {
+        require_page(run);
+    }
     std::vector<model::Result> one;
-    one.push_back(model::run_trained(config_, folder_.trained(), settings_));
+    one.push_back(model::run_trained(run));
     folder_.require_unchanged();
     return one;
 }

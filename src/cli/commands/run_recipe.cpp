@@ -3,6 +3,7 @@
 #include "attn/model/diagnose/run_against.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/run/batch_runner.hpp"
+#include "attn/model/run/resolved_run.hpp"
 #include "cli/commands/judged_files.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/output/page.hpp"
@@ -38,6 +39,13 @@ private:
     const TensorInputs& files_;
 };
 
+model::Result run_for_page(const model::Recipe& recipe, const model::RunSettings& settings)
+{
+    model::ResolvedRun run(recipe, what_to_show(recipe, settings), settings, nullptr);
+    require_page(run);
+    return run_resolved(std::move(run));
+}
+
 } // namespace
 
 RecipeSource::RecipeSource(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
@@ -69,14 +77,11 @@ std::vector<model::Result> RecipeSource::results()
     if (options_.reads_sentence()) {
         input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
     }
-    if (options_.format == Format::html) {
-        settings().observer = page_observer(std::move(settings().observer));
-    }
     std::vector<model::Result> results;
     if (gives_entries()) {
         results = input_.computed(model::run_entries);
     } else {
-        results.push_back(input_.computed(model::run));
+        results.push_back(options_.format == Format::html ? input_.computed(run_for_page) : input_.computed(model::run));
     }
     input_.warn_of_assumptions();
     input_.files().require_unchanged();

@@ -4,6 +4,8 @@
 #include "attn/io/digest.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/explain/plotted.hpp"
+#include "attn/model/run/resolved_run.hpp"
+#include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/picture_options.hpp"
 
@@ -51,23 +53,28 @@ model::Show page_items(const model::Recipe& recipe)
     return model::everything(recipe).without({Item::parameters, Item::embeddings, Item::key_embeddings});
 }
 
-model::Observer page_observer(model::Observer otherwise)
+void require_page(const model::ResolvedRun& run)
 {
-    return [otherwise = std::move(otherwise)](const model::Progress& progress) {
-        if (progress.stage == "attention") {
-            report::require_page_size(progress.shape);
-        }
-        const bool vectors = progress.stage == name_of(Item::queries) || progress.stage == name_of(Item::keys) ||
-                             progress.stage == name_of(Item::values);
-        if (vectors && element_count(progress.shape) > most_numbers) {
-            throw Error(ErrorKind::too_large, "HTML",
-                        fmt::format("{} of {} numbers", progress.stage, element_count(progress.shape)),
+    const model::ModelDims& l = run.dims;
+    for (const auto& [item, shape] : {std::pair(Item::queries, Shape{l.H, l.T, l.d_k}),
+                                      {Item::keys, Shape{l.H_kv, l.S, l.d_k}},
+                                      {Item::values, Shape{l.H_kv, l.S, l.d_v}}}) {
+        if (element_count(shape) > most_numbers) {
+            throw Error(ErrorKind::too_large, "HTML", fmt::format("{} of {} numbers", name_of(item), element_count(shape)),
                         fmt::format("up to {} in a page; --d-k and --d-v make them smaller", most_numbers));
         }
-        if (otherwise) {
-            otherwise(progress);
-        }
-    };
+    }
+    report::require_page_size({l.H, std::ssize(run.rows), l.S + (run.has_extra_key() ? 1 : 0)});
+}
+
+void require_page(const model::ResolvedTrained& run)
+{
+    const Index words = std::ssize(run.tokens.words);
+    const Index rows = run.query_positions.empty() ? words : std::ssize(run.query_positions);
+    for (const Index layer : run.layers) {
+        const Index H = run.trained.model.architecture().layers[static_cast<std::size_t>(layer)].attention.H;
+        report::require_page_size({run.heads.empty() ? H : std::ssize(run.heads), rows, words}, std::ssize(run.layers));
+    }
 }
 
 model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained)

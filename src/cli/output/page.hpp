@@ -9,12 +9,12 @@ namespace attn::cli {
 /// What a page shows of a run unless --show says otherwise: all but parameters and embeddings.
 [[nodiscard]] model::Show page_items(const model::Recipe& recipe);
 
-/// `otherwise`, if there is one, that also ends a run, with Error(too_large), which is about to compute more than a page can
-/// hold.
-[[nodiscard]] model::Observer page_observer(model::Observer otherwise);
-
 /// The same of a whole trained model: weights, and what the page computes their steps from.
 [[nodiscard]] model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained);
+
+/// Throws Error(too_large) for more than a page can hold.
+void require_page(const model::ResolvedRun& run);
+void require_page(const model::ResolvedTrained& run);
 
 /// Leaves out, where there are many weights, the stages that the page computes from queries and keys by itself.
 void leave_out_stages(model::Result& result);

@@ -342,11 +342,7 @@ Explainable explainable(const ResolvedRun& run)
                       .hidden = run.recipe.attention.score == core::Score::additive ? l.H * l.d_a : 0,
                       .outputs = has_output_projection(run.recipe) ? l.outputs() : 0,
                       .casefold = folds_case(run.recipe)};
-    const bool extra_key = std::ranges::any_of(run.draws->steps, [](const auto& step) {
-        const auto* draw = std::get_if<PlannedDraw>(&step);
-        return draw != nullptr && draw->target == Target::bias_k;
-    });
-    if (extra_key) {
+    if (run.has_extra_key()) {
         there.keys.emplace_back(extra_key_label);
     }
     return there;

@@ -348,4 +348,12 @@ void ResolvedRun::tell_of_parameters() const
     }
 }
 
+bool ResolvedRun::has_extra_key() const
+{
+    return std::ranges::any_of(draws->steps, [](const auto& step) {
+        const auto* draw = std::get_if<PlannedDraw>(&step);
+        return draw != nullptr && draw->target == Target::bias_k;
+    });
+}
+
 } // namespace attn::model

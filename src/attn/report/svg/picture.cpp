@@ -192,7 +192,7 @@ Picture picture_of(const model::Result& result, const model::Layer& layer, const
     const auto item = std::ranges::find_if(result.show, model::is_drawn);
     const AnyTensor* tensor = item == model::Show::end() ? nullptr : layer.find(*item);
     if (tensor == nullptr) {
-        throw Error(ErrorKind::usage, model::option::show,
+        throw Error(ErrorKind::internal, model::option::show,
                     item == model::Show::end() ? "nothing to draw" : std::string(name_of(*item)),
                     "an array that this result has: " + drawn_names());
     }

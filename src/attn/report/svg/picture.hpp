@@ -68,10 +68,10 @@ struct Picture {
 /// Throws Error(too_large) for more numbers (heads, rows, columns) than a picture could hold.
 void require_cells(const Shape& shape);
 
-/// Of the first of drawn_items that the result shows, in one of its layers. Throws Error(usage) when it shows none of them, and
-/// Error(too_large) for more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above the
-/// largest when all are small; whatever else, and weights that are none, from its least to its largest. Throws Error(usage) for
-/// the logarithms of what is no weight, and for a largest number that none is below.
+/// Of the first of drawn_items that the result shows, in one of its layers. Throws Error(internal) when it shows none of them,
+/// and Error(too_large) for more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above
+/// the largest when all are small; whatever else, and weights that are none, from its least to its largest. Throws Error(usage)
+/// for the logarithms of what is no weight, and for a largest number that none is below.
 [[nodiscard]] Picture picture_of(const model::Result& result, const model::Layer& layer, const ShadeOptions& shade);
 
 /// "; colours: each row to its own largest, 0.04 to 1.00"; empty where all rows have one scale.

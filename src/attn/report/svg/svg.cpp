@@ -202,7 +202,7 @@ void write_svg(const model::Result& result, std::span<const model::Summary> summ
         name_roles(picture, summary);
     }
     if (options.plot == Plot::arcs && !picture.weights) {
-        throw Error(ErrorKind::usage, "--plot arcs", picture.array, "weights; scores are drawn as a heatmap");
+        throw Error(ErrorKind::internal, "--plot arcs", picture.array, "weights; scores are drawn as a heatmap");
     }
     out.append(options.plot == Plot::arcs ? draw(ArcPanels(picture, options), picture, options)
                                           : draw(HeatMapPanels(picture, options), picture, options));

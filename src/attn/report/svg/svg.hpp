@@ -36,7 +36,7 @@ struct SvgOptions {
 /// Draws the array that a result shows (picture.hpp), weights alone as arcs; of several layers their weights, as a grid of
 /// small heat maps whose rows are layers, whose columns heads, which may be other ones in each layer. `summaries`, of each
 /// layer or of none, say what heads of weights do: beside their names, or below each map and by the colour of its frame.
-/// Throws Error(usage) when there is nothing that can be drawn, and Error(too_large) for what would take more than 30 MB,
+/// Throws Error: internal when there is nothing that can be drawn, too_large for what would take more than 30 MB,
 /// before anything is written.
 void write_svg(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options, Buffer& out);
 

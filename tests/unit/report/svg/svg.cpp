@@ -338,11 +338,11 @@ TEST(Svg, RefusesWhatItCannotDraw)
 {
     Result result = sample::two_words();
     result.show = {Item::context};
-    EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::usage),
+    EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::internal),
               "--show: got nothing to draw; allowed: an array that this result has: scores, scaled_scores, capped_scores, "
               "masked_scores, weights, dropped_weights");
     result.show = {Item::scores};
-    EXPECT_EQ(svg_error(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::usage),
+    EXPECT_EQ(svg_error(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::internal),
               "--plot arcs: got scores; allowed: weights; scores are drawn as a heatmap");
 }
 
