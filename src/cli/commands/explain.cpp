@@ -17,7 +17,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace attn::cli {
 namespace {
@@ -92,9 +94,8 @@ Explained explain_recipe(const ExplainOptions& options, Format format, const Glo
     std::vector<model::Explanation> rows = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
         const model::Result result = model::run_for(questions, recipe, settings);
         std::vector<model::Explanation> each;
-        for (const model::Question& asked : questions) {
-            each.push_back(model::explain(result, asked, settings));
-        }
+        std::ranges::transform(questions, std::back_inserter(each),
+                               [&](const model::Question& asked) { return model::explain(result, asked, settings); });
         return each;
     });
     input.warn_of_assumptions();
