@@ -203,7 +203,7 @@ struct PerStage {
     [[nodiscard]] constexpr const T& operator[](Stage stage) const { return of[static_cast<std::size_t>(stage)]; }
 };
 
-/// Where the stages go, each (B, …) of its shape; of entropy and lse `row` is the step between queries. Weights must be zero
+/// Where the stages go, each (B, …) of its shape; of single numbers `row` is the step between queries. Weights must be zero
 /// before.
 using AttentionOutputs = PerStage<StageSpan>;
 

@@ -1,7 +1,6 @@
 #include "cli/commands/run_lines.hpp"
 
 #include "attn/model/run/batch_runner.hpp"
-#include "attn/report/csv.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/lines.hpp"
@@ -94,8 +93,7 @@ public:
             run_.report.stages().end_stage();
         }
         begin(notes_of_line(result, index));
-        // What stands above it is not known before its turn.
-        const SeriesPlace place{.index = index, .name = name_of_line(index), .first = true, .config = source_->config()};
+        const SeriesPlace place{.index = index, .name = name_of_line(index), .config = source_->config()};
         write_result(result, run_.report.format(), place, text);
     }
 
@@ -127,7 +125,6 @@ public:
           reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
           workers_(static_cast<std::size_t>(threads_)), index_(run.options.first_index)
     {
-        run.report.format().header = false; // which stands before the first result that there is
         const std::string& lines = *run.options.lines;
         OpenObject object;
         const std::string_view front = reader_.front([&](std::string_view piece) { return object.goes_on(piece); });
@@ -276,16 +273,11 @@ private:
         return begun;
     }
 
-    /// What stands before a result: the header of all, or the empty line that parts a table from the one before.
+    /// What stands before a result, which is not known before its turn.
     void begin()
     {
         const bool first = !std::exchange(begun_, true);
-        if (run_.options.format == Format::csv && first && !run_.options.no_header) {
-            output().append(report::csv_header(true, run_.options.runs_model));
-        }
-        if (run_.options.format == Format::table && !first) {
-            output().append("\n");
-        }
+        begin_result(run_.report.format(), first, run_.options.runs_model, output());
         if (output().to_terminal()) {
             stages().erase();
         }

@@ -57,7 +57,10 @@ void RunReport::say(const std::vector<model::Result>& results, bool entries)
 void RunReport::write(const std::vector<model::Result>& results, bool entries)
 {
     for (Index entry = 0; const model::Result& result : results) {
-        const SeriesPlace place{.index = entry, .name = name_of_entry(entry), .first = entry == 0};
+        const SeriesPlace place{.index = entry, .name = name_of_entry(entry)};
+        if (entries) {
+            begin_result(format_, entry == 0, result.model.has_value(), output_);
+        }
         write_result(result, format_, entries ? std::optional(place) : std::nullopt, output_);
         ++entry;
     }

@@ -21,6 +21,7 @@ struct FormatInfo {
     bool one_result = false;   ///< a file holds no more than one
     bool holds_config = false; ///< a result in it tells the config that it was computed by
     bool has_digits = false;   ///< its numbers are rounded, to --digits
+    bool has_header = false;   ///< it is a line for each number, below one that names the columns
     bool of_run = true;        ///< run writes it
     bool of_models = of_run;   ///< run --model writes it
 };
@@ -28,7 +29,7 @@ struct FormatInfo {
 inline constexpr std::array all_formats{
     FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .has_digits = true},
     FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
-    FormatInfo{.format = Format::csv, .name = "csv", .ending = ".csv"},
+    FormatInfo{.format = Format::csv, .name = "csv", .ending = ".csv", .has_header = true},
     FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true, .of_run = false},
     FormatInfo{.format = Format::npz, .name = "npz", .ending = ".npz", .is_binary = true, .one_result = true},
     FormatInfo{.format = Format::safetensors,

@@ -43,15 +43,15 @@ void require_top(const RunOptions& run)
     }
 }
 
-/// A record of CSV is a number.
-void require_numbers_for_csv(const RunOptions& options)
+/// A record is a number.
+void require_numbers_for_records(const RunOptions& options)
 {
     const auto is_words = [](model::Item item) {
         const model::ItemKind kind = model::info_of(item).kind;
         return kind == model::ItemKind::words || kind == model::ItemKind::vocabulary;
     };
     const ShowOption& show = options.show;
-    if (options.format == Format::csv && !show.all && show.given() && std::ranges::all_of(show.items, is_words)) {
+    if (info_of(options.format).has_header && !show.all && show.given() && std::ranges::all_of(show.items, is_words)) {
         throw Error(ErrorKind::usage, model::option::show, "only words",
                     "in CSV at least one array of numbers, such as weights");
     }
@@ -166,12 +166,12 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
     }
     run.format = decide_format(run.output, run_formats);
     run.digits = decide_digits(run.output, run.format);
-    if (run.no_header && run.format != Format::csv) {
+    if (run.no_header && !info_of(run.format).has_header) {
         throw Error(ErrorKind::usage, fmt::format("{} is for CSV", option::no_header.name));
     }
     run.notation = decide_notation(run.output, run.format);
     require_top(run);
-    require_numbers_for_csv(run);
+    require_numbers_for_records(run);
     run.picture = picture_of(run.picture_options, run.top, run.output, run.format);
     if (run.format == Format::svg) {
         run.show = {.items = {drawn_item(run.show, run.picture.plot)}};

@@ -28,6 +28,18 @@ void leave_out(model::Layer& layer, const model::Show& items)
     std::erase_if(layer.arrays, [&](const model::Array& array) { return items.contains(*model::item_called(array.name)); });
 }
 
+/// Of the stages that have one number for each query, the page has a step for the entropy alone.
+model::Show without_step()
+{
+    model::Show items;
+    for (const core::Stage stage : core::every_stage) {
+        if (core::is_single(stage) && model::item_of(stage) != Item::entropy) {
+            items.insert(model::item_of(stage));
+        }
+    }
+    return items;
+}
+
 /// Of numbers that are no weights.
 void require_shade(const model::Result& result, const report::ShadeOptions& shade)
 {
@@ -92,7 +104,7 @@ model::Show page_items(const model::TrainedConfig& config, const model::Trained&
 void leave_out_stages(model::Result& result)
 {
     for (model::Layer& layer : result.layers) {
-        leave_out(layer, {Item::lse}); // no step of the page
+        leave_out(layer, without_step());
         const AnyTensor* weights = layer.find(Item::weights);
         if (weights == nullptr || element_count(shape_of(*weights)) <= many_weights) {
             continue;

@@ -37,15 +37,23 @@ void write_picture(const model::Result& result, const ResultFormat& how, Buffer&
 
 } // namespace
 
+void begin_result(const ResultFormat& how, bool first, bool of_model, Buffer& out)
+{
+    if (info_of(how.format).has_header && first && how.header) {
+        out.append(report::csv_header(true, of_model));
+    }
+    if (how.format == Format::table && !first) {
+        out.append("\n");
+    }
+}
+
 void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out)
 {
     const std::optional<Index> index = place ? std::optional(place->index) : std::nullopt;
     switch (how.format) {
-    case Format::table:
-        out.append(place ? fmt::format("{}{}\n", place->first ? "" : "\n", place->name) : "");
-        return report::write_table(result, how.table, out);
+    case Format::table: out.append(place ? place->name + "\n" : ""); return report::write_table(result, how.table, out);
     case Format::json: return report::write_json(result, {.index = index, .config = place ? place->config : nullptr}, out);
-    case Format::csv: return report::write_csv(result, {.header = how.header && (!place || place->first), .index = index}, out);
+    case Format::csv: return report::write_csv(result, {.header = how.header && !place, .index = index}, out);
     case Format::svg: return write_picture(result, how, out);
     case Format::html: return write_page(result, how.page, out);
     case Format::recipe: report::write_recipe(report::printed_recipe(result, how.table.digits), out); return out.append("\n");

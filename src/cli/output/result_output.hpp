@@ -1,5 +1,6 @@
 // A result as bytes: the one switch over its formats. A new format is a row of options/format.hpp, its exporter, and a case
-// here. And tensors to .npy, .npz, .safetensors, those of a result by the names of its JSON.
+// here; what stands between several results is here, too. And tensors to .npy, .npz, .safetensors, those of a result by the
+// names of its JSON.
 #pragma once
 
 #include "attn/io/tensors/tensor_file.hpp"
@@ -32,11 +33,15 @@ struct ResultFormat {
 struct SeriesPlace {
     Index index = 0;                            ///< as JSON and CSV say it
     std::string name;                           ///< "entry 0", above its tables
-    bool first = false;                         ///< nothing stands above it
     const report::ConfigText* config = nullptr; ///< that all of them have
 };
 
-/// The buffer is not flushed: for many results in a row. Throws as the exporters, before anything is written.
+/// What stands before the first of several results, and before each of the others: the names of the columns, with those of a
+/// whole trained model, or an empty line.
+void begin_result(const ResultFormat& how, bool first, bool of_model, Buffer& out);
+
+/// One of several without what stands before it. The buffer is not flushed: for many results in a row. Throws as the exporters,
+/// before anything is written.
 void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out);
 
 /// The arrays that are shown: ids and positions as int64, parameters, everything computed; a .safetensors also says the schema

@@ -294,6 +294,15 @@ def test_queries_beyond_the_lengths_may_hold_anything(padding, tmp_path):
     assert done.code == 1 and "only in queries" not in done.text
 
 
+def test_one_head_that_reads_the_first_keys_for_all_is_both_mistakes(tmp_path):
+    q, k, v = (normal(seed, H, rows, D) for seed, rows in enumerate((T, S, S), 1))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    weights = softmaxed(sum(q.astype("float64")) @ k[0].astype("float64").T / (H * D) ** 0.5)
+    mine = numpy.stack([weights @ v[0]] * H).astype("float32")
+    assert names(against(tmp_path, save(tmp_path, mine), "--json", options=()).json) == [["heads-first", "one-head"]]
+
+
 def test_each_query_s_own_value_is_no_batch_unless_there_is_one_entry(tmp_path):
     for batch, expected in ((2, [["own-value"]]), (1, [["batch-as-positions"], ["own-value"]])):
         for seed, name in enumerate("qkv"):

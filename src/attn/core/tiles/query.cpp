@@ -4,6 +4,7 @@
 #include "attn/tensor/element.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -115,15 +116,17 @@ public:
         }
     }
 
-    /// The stages that are as large as the scores, and the entropy.
+    /// The stages that need every score once more: all but the two that attend() keeps.
     void keep_stages()
     {
         const AttentionOutputs& out = plan_.outputs;
-        const bool masked_too = out[Stage::scores].data != nullptr || out[Stage::scaled_scores].data != nullptr ||
-                                out[Stage::capped_scores].data != nullptr || out[Stage::masked_scores].data != nullptr;
-        if (!masked_too && out[Stage::weights].data == nullptr && out[Stage::entropy].data == nullptr) {
+        const auto is_kept = [&](Stage stage) { return out[stage].data != nullptr; };
+        const auto is_done = [](Stage stage) { return stage == Stage::lse || stage == Stage::head_context; };
+        if (std::ranges::none_of(every_stage, [&](Stage stage) { return !is_done(stage) && is_kept(stage); })) {
             return;
         }
+        const bool masked_too = std::ranges::any_of(
+            std::array{Stage::scores, Stage::scaled_scores, Stage::capped_scores, Stage::masked_scores}, is_kept);
         std::fill_n(scratch_.information, kernels_.query_tile, 0.0F);
         const Index most = masked_too ? plan_.total() : most_; // weights of keys that nobody sees are 0 already
         for (Index key = masked_too ? 0 : tile_start(least_); key < most; key += tile_.keys) {

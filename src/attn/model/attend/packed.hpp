@@ -14,8 +14,8 @@ struct Boundaries {
 /// Throws Error(data) for numbers that do not rise from 0 to the number of queries or keys.
 [[nodiscard]] Boundaries read_boundaries(const AttendInputs& inputs, const core::AttentionDims& sizes);
 
-/// Every sequence by itself, one after the other, with the numbers that it would give alone. Of the outputs context, entropy
-/// and lse are kept.
+/// Every sequence by itself, one after the other, with the numbers that it would give alone. No output is kept that has a
+/// number for each query and key.
 [[nodiscard]] core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendViews& views, const Attend& options,
                                                  const core::AttentionOutputs& outputs, const core::Work& work);
 

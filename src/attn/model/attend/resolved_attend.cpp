@@ -36,6 +36,18 @@ Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
     }
 }
 
+/// What there is of packed sequences, with any options: "context, entropy and lse".
+std::string items_of_packed()
+{
+    const Show items = existing_items({.command = ShownBy::attend, .needs = {}, .packed = true});
+    std::string names;
+    for (int left = items.size(); const Item item : items) {
+        names.append(names.empty() ? "" : left == 1 ? " and " : ", ").append(name_of(item));
+        --left;
+    }
+    return names;
+}
+
 std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& options, const AttendViews& views)
 {
     require_items(options.show, attend_items(options, [&](const AttendOperand& operand) { // keys without a past may be shown
@@ -46,7 +58,7 @@ std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& o
     for (const Item stage : options.show) {
         if (inputs.cu_seqlens && is_drawn(stage)) {
             throw Error(ErrorKind::usage, option::show, name_of(stage),
-                        fmt::format("context, entropy and lse with {}", operand::cu_seqlens.option));
+                        fmt::format("{} with {}", items_of_packed(), operand::cu_seqlens.option));
         }
         stages.push_back({stage, type_of(stage, inputs, options), shape_of(stage, views, options.layout)});
     }

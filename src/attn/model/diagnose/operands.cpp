@@ -71,28 +71,28 @@ std::vector<double> rows_at(const TensorView& view, Along along, Index b, Index 
 }
 
 /// The same as a variant reads them, those of the cache among them.
-std::vector<double> rows_read(const Call& call, const Variant& variant, Operand operand, Index b, Index h, Index first,
+std::vector<double> rows_read(const Call& call, const ReadKnobs& knobs, Operand operand, Index b, Index h, Index first,
                               Index count)
 {
     const TensorView& view = view_of(call.views, operand);
-    const Reading reading = reading_of(variant, operand);
+    const Reading reading = reading_of(knobs, operand);
     const auto now = [&](Index from, Index rows) {
         const Source source{view.shape[1], view.shape[2], view.shape[3], reading, call.views.side_by_side};
-        return variant.along != Along::positions ? rows_at(view, variant.along, b, h, from, rows)
-               : reading == Reading::right       ? plain_rows(view, b, h, from, rows)
-                                                 : gathered_rows(view, b, h, from, rows, source);
+        return knobs.along != Along::positions ? rows_at(view, knobs.along, b, h, from, rows)
+               : reading == Reading::right     ? plain_rows(view, b, h, from, rows)
+                                               : gathered_rows(view, b, h, from, rows, source);
     };
-    if (operand == Operand::queries || !past_of(call.views, operand) || variant.cache_missing) {
+    if (operand == Operand::queries || !past_of(call.views, operand) || knobs.cache_missing) {
         return now(first, count);
     }
     const TensorView& past = *past_of(call.views, operand);
-    const Index before = variant.cache_last ? view.shape[2] : past.shape[2]; // rows that come first
+    const Index before = knobs.cache_last ? view.shape[2] : past.shape[2]; // rows that come first
     const Index of_first = std::clamp<Index>(before - first, 0, count);
     const Index second = std::max<Index>(first - before, 0);
     std::vector<double> rows =
-        variant.cache_last ? now(first - second, of_first) : plain_rows(past, b, h, first - second, of_first);
+        knobs.cache_last ? now(first - second, of_first) : plain_rows(past, b, h, first - second, of_first);
     const std::vector<double> others =
-        variant.cache_last ? plain_rows(past, b, h, second, count - of_first) : now(second, count - of_first);
+        knobs.cache_last ? plain_rows(past, b, h, second, count - of_first) : now(second, count - of_first);
     rows.insert(rows.end(), others.begin(), others.end());
     return rows;
 }
@@ -122,62 +122,54 @@ std::size_t room_of(const Call& call)
 
 } // namespace
 
-core::AttentionDims sizes_of(const Call& call, const Variant& variant)
+core::AttentionDims sizes_of(const Call& call, const ReadKnobs& knobs)
 {
     const core::AttentionDims& l = call.views.sizes;
     core::AttentionDims sizes = l;
-    sizes.S = variant.cache_missing ? l.S : l.total();
+    sizes.S = knobs.cache_missing ? l.S : l.total();
     sizes.P = 0;
-    if (variant.along == Along::heads) {
+    if (knobs.along == Along::heads) {
         sizes.H = sizes.H_kv = l.T;
         sizes.T = sizes.S = l.H;
-    } else if (variant.along == Along::batch) {
+    } else if (knobs.along == Along::batch) {
         sizes.B = l.T;
         sizes.T = sizes.S = l.B;
     }
     return sizes;
 }
 
-Reading reading_of(const Variant& variant, Operand operand)
+Reading reading_of(const ReadKnobs& knobs, Operand operand)
 {
-    const bool is_read_so =
-        variant.read_of == ReadOf::all || (variant.read_of == ReadOf::values) == (operand == Operand::values);
-    return is_read_so ? variant.read : Reading::right;
+    const bool is_read_so = knobs.read_of == ReadOf::all || (knobs.read_of == ReadOf::values) == (operand == Operand::values);
+    return is_read_so ? knobs.read : Reading::right;
 }
 
 Operands::Operands(const Call& call) : call_(call), blocks_(room_of(call)) {}
 
-Index Operands::count(const Variant& variant, Operand operand) const
+Index Operands::count(const ReadKnobs& knobs, Operand operand) const
 {
-    const core::AttentionDims sizes = sizes_of(call_, variant);
+    const core::AttentionDims sizes = sizes_of(call_, knobs);
     return operand == Operand::queries ? sizes.T : sizes.S;
 }
 
-HeadBlock Operands::block(const Variant& variant, Operand operand, Order order, Index b, Index h, Index i)
+HeadBlock Operands::block(const ReadKnobs& knobs, Operand operand, Order order, Index b, Index h, Index i)
 {
     constexpr Index numbers_of_block = Index{1} << 16;
     const bool first_entry =
-        variant.entry == EntryUse::first || (variant.entry == EntryUse::first_keys && operand != Operand::queries);
+        knobs.entry == EntryUse::first || (knobs.entry == EntryUse::first_keys && operand != Operand::queries);
     const Index entry = first_entry ? 0 : b;
+    ReadKnobs own = knobs; // what others read in the same way is shared with them
+    own.read = reading_of(knobs, operand);
+    own.read_of = ReadOf::all;
+    own.entry = EntryUse::right;
     const Index size = view_of(call_.views, operand).shape[3];
     const Index rows = std::max<Index>(numbers_of_block / std::max<Index>(size, 1), 1);
     const Index first = i / rows * rows;
-    const Index count = std::min(rows, this->count(variant, operand) - first);
-    const Key key{operand,
-                  order,
-                  entry,
-                  h,
-                  first,
-                  reading_of(variant, operand),
-                  variant.inputs,
-                  variant.along,
-                  variant.denormals_flushed,
-                  variant.cache_missing,
-                  variant.cache_last};
-    return {first, count, size, blocks_.get(key, [&] {
-                std::vector<double> numbers = rows_read(call_, variant, operand, entry, h, first, count);
-                round_all(numbers, variant.inputs);
-                if (variant.denormals_flushed) {
+    const Index count = std::min(rows, this->count(own, operand) - first);
+    return {first, count, size, blocks_.get({operand, order, entry, h, first, own}, [&] {
+                std::vector<double> numbers = rows_read(call_, own, operand, entry, h, first, count);
+                round_all(numbers, own.inputs);
+                if (own.denormals_flushed) {
                     flush_all(numbers, smallest_normal(call_.views.queries.type));
                 }
                 return order == Order::rows ? numbers : transposed(numbers, count, size);

@@ -5,18 +5,18 @@
 #include "attn/model/diagnose/kept.hpp"
 #include "attn/model/diagnose/variant.hpp"
 
-#include <tuple>
+#include <compare>
 #include <vector>
 
 namespace attn::model::diagnose {
 
 /// The sizes that a variant computes with: other positions change places with T, and S are all keys that there are, P = 0.
-[[nodiscard]] core::AttentionDims sizes_of(const Call& call, const Variant& variant);
+[[nodiscard]] core::AttentionDims sizes_of(const Call& call, const ReadKnobs& knobs);
 
 enum class Operand { queries, keys, values };
 
 /// How a variant reads it.
-[[nodiscard]] Reading reading_of(const Variant& variant, Operand operand);
+[[nodiscard]] Reading reading_of(const ReadKnobs& knobs, Operand operand);
 
 /// What lies side by side in a block: the numbers of a row, or those of a column.
 enum class Order { rows, columns };
@@ -36,23 +36,30 @@ public:
     explicit Operands(const Call& call);
 
     /// The rows of a head.
-    [[nodiscard]] Index count(const Variant& variant, Operand operand) const;
+    [[nodiscard]] Index count(const ReadKnobs& knobs, Operand operand) const;
     /// The block that has row i, of a query head for queries, otherwise of a key/value head.
-    [[nodiscard]] HeadBlock block(const Variant& variant, Operand operand, Order order, Index b, Index h, Index i);
+    [[nodiscard]] HeadBlock block(const ReadKnobs& knobs, Operand operand, Order order, Index b, Index h, Index i);
     /// Calls use(block) for each block of a head, in order.
     template <typename Use>
-    void for_each_block(const Variant& variant, Operand operand, Order order, Index b, Index h, const Use& use)
+    void for_each_block(const ReadKnobs& knobs, Operand operand, Order order, Index b, Index h, const Use& use)
     {
-        const Index rows = count(variant, operand);
+        const Index rows = count(knobs, operand);
         for (Index i = 0; i < rows;) {
-            const HeadBlock block = this->block(variant, operand, order, b, h, i);
+            const HeadBlock block = this->block(knobs, operand, order, b, h, i);
             use(block);
             i = block.first + block.count;
         }
     }
 
 private:
-    using Key = std::tuple<Operand, Order, Index, Index, Index, Reading, Precision, Along, bool, bool, bool>;
+    struct Key {
+        Operand operand;
+        Order order;
+        Index b, h, first;
+        ReadKnobs knobs;
+
+        auto operator<=>(const Key&) const = default;
+    };
 
     const Call& call_;
     Kept<Key> blocks_;

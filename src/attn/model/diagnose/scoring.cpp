@@ -187,28 +187,23 @@ Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
     return h;
 }
 
-KeptNumbers SharedProducts::products(const Call& call, const Variant& v, Index b, Index h, Index i)
+KeptNumbers SharedProducts::products(const Call& call, const ProductKnobs& knobs, Index b, Index h, Index i)
 {
-    const int flags = (v.denormals_flushed ? 1 : 0) + (v.cache_missing ? 2 : 0) + (v.cache_last ? 4 : 0) +
-                      (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0) +
-                      64 * static_cast<int>(v.read_of);
-    const Index of_keys = v.one_head ? 0 : key_head(sizes_of(call, v), v.key_head, h);
-    const Key key{b, v.one_head ? 0 : h, of_keys, i, v.lanes, v.read, v.inputs, v.along, v.entry, flags};
-    return products_.get(key, [&] { return multiply(call, v, b, h, i); });
+    return products_.get({b, knobs.one_head ? 0 : h, i, knobs}, [&] { return multiply(call, knobs, b, h, i); });
 }
 
-std::vector<double> SharedProducts::multiply(const Call& call, const Variant& v, Index b, Index h, Index i)
+std::vector<double> SharedProducts::multiply(const Call& call, const ProductKnobs& knobs, Index b, Index h, Index i)
 {
-    const core::AttentionDims l = sizes_of(call, v);
-    const Operand other = v.scores_of_values ? Operand::values : Operand::keys;
-    const Operand left = v.scores_transposed ? other : Operand::queries;
-    const Operand right = v.scores_transposed ? Operand::queries : other;
+    const core::AttentionDims l = sizes_of(call, knobs);
+    const Operand other = knobs.scores_of_values ? Operand::values : Operand::keys;
+    const Operand left = knobs.scores_transposed ? other : Operand::queries;
+    const Operand right = knobs.scores_transposed ? Operand::queries : other;
     std::vector<double> sums(static_cast<std::size_t>(l.S));
-    for (Index head = v.one_head ? 0 : h; head < (v.one_head ? l.H : h + 1); ++head) {
-        const Index keys = key_head(l, v.key_head, head);
-        const HeadBlock rows = operands_.block(v, left, Order::rows, b, left == Operand::queries ? head : keys, i);
-        const Index numbers = v.lanes == 0 ? rows.size : rows.size / v.lanes * v.lanes;
-        operands_.for_each_block(v, right, Order::columns, b, right == Operand::queries ? head : keys,
+    for (Index head = knobs.one_head ? 0 : h; head < (knobs.one_head ? l.H : h + 1); ++head) {
+        const Index keys = key_head(l, knobs.key_head, head);
+        const HeadBlock rows = operands_.block(knobs, left, Order::rows, b, left == Operand::queries ? head : keys, i);
+        const Index numbers = knobs.lanes == 0 ? rows.size : rows.size / knobs.lanes * knobs.lanes;
+        operands_.for_each_block(knobs, right, Order::columns, b, right == Operand::queries ? head : keys,
                                  [&](const HeadBlock& block) { add_products(rows.row(i), block, numbers, sums); });
     }
     return sums;

@@ -12,12 +12,17 @@ public:
 
     [[nodiscard]] Operands& operands() { return operands_; }
     /// q·k of query i of a head and every key, unrounded.
-    [[nodiscard]] KeptNumbers products(const Call& call, const Variant& variant, Index b, Index h, Index i);
+    [[nodiscard]] KeptNumbers products(const Call& call, const ProductKnobs& knobs, Index b, Index h, Index i);
 
 private:
-    using Key = std::tuple<Index, Index, Index, Index, Index, Reading, Precision, Along, EntryUse, int>;
+    struct Key {
+        Index b, h, i;
+        ProductKnobs knobs;
 
-    [[nodiscard]] std::vector<double> multiply(const Call& call, const Variant& variant, Index b, Index h, Index i);
+        auto operator<=>(const Key&) const = default;
+    };
+
+    [[nodiscard]] std::vector<double> multiply(const Call& call, const ProductKnobs& knobs, Index b, Index h, Index i);
 
     Operands operands_;
     Kept<Key> products_{std::size_t{16} << 20};

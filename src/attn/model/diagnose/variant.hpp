@@ -23,6 +23,7 @@
 #include "attn/tensor/shape.hpp"
 
 #include <array>
+#include <compare>
 
 namespace attn::model::diagnose {
 
@@ -218,26 +219,41 @@ enum class Slot { length_shift, lengths, segments, distances, offsets, left, rig
 inline constexpr std::size_t edit_slots = static_cast<std::size_t>(Slot::window) + 1;
 using Edit = void (*)(AskedOfCore&, const Call&);
 
-struct Variant {
+/// All that decides how queries, keys and values are read. Operands keeps them by it.
+struct ReadKnobs {
     Reading read = Reading::right; ///< of queries, keys and values (not the cache: it goes without one)
     ReadOf read_of = ReadOf::all;
-    Reading written = Reading::right; ///< of the result
-    Along along = Along::positions;   ///< mask and lengths do not go with others; causal and window count from offset 0
+    Along along = Along::positions; ///< mask and lengths do not go with others; causal and window count from offset 0
     EntryUse entry = EntryUse::right;
+    bool cache_missing = false;          ///< keys are the new ones alone, numbered from 0, for the mask too; offset stays
+    bool cache_last = false;             ///< the new keys come first, then the cache, and are numbered so
+    Precision inputs = Precision::exact; ///< queries, keys and values
+    bool denormals_flushed = false;      ///< numbers of queries, keys, values, weights and context below the smallest normal
+                                         ///< number of the queries' type (float16 2^-14, bfloat16 and float32 2^-126, float64
+                                         ///< 2^-1022) are 0
+
+    auto operator<=>(const ReadKnobs&) const = default;
+};
+
+/// All that decides q·k. SharedProducts keeps them by it.
+struct ProductKnobs : ReadKnobs {
     bool one_head = false; ///< q_i·k_j is summed over all heads, and each head has the same weights; the scale is
                            ///< 1/√(H·d_k) where it is 1/√d_k otherwise. H = H_kv
     KeyHead key_head = KeyHead::repeated;
-    KeyHead value_head = KeyHead::repeated;
-    bool cache_missing = false;     ///< keys are the new ones alone, numbered from 0, for the mask too; offset stays
-    bool cache_last = false;        ///< the new keys come first, then the cache, and are numbered so
-    bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
-    bool heads_reversed = false;    ///< head h of the result is head H - 1 - h
     bool scores_transposed = false; ///< s = q_j · k_i. T = S, no cache
     bool scores_of_values = false;  ///< s = q_i · v_j. d_k = d_v
-    Summed summed = Summed::values; ///< keys: d_k = d_v; queries: T = S, d_k = d_v, no cache; those of the same head h
+    Index lanes = 0;                ///< q·k is summed over the first d_k/lanes·lanes numbers; 0: over all
 
-    Index lanes = 0;       ///< q·k is summed over the first d_k/lanes·lanes numbers; 0: over all
-    Index value_lanes = 0; ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
+    auto operator<=>(const ProductKnobs&) const = default;
+};
+
+struct Variant : ProductKnobs {
+    Reading written = Reading::right; ///< of the result
+    KeyHead value_head = KeyHead::repeated;
+    bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
+    bool heads_reversed = false;    ///< head h of the result is head H - 1 - h
+    Summed summed = Summed::values; ///< keys: d_k = d_v; queries: T = S, d_k = d_v, no cache; those of the same head h
+    Index value_lanes = 0;          ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
 
     Scale scale = Scale::right;
     double exponent = 1; ///< exp(exponent·(s - m)) in place of exp(s - m); below 0, m is the smallest s
@@ -271,7 +287,6 @@ struct Variant {
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
 
-    Precision inputs = Precision::exact;       ///< queries, keys and values
     Precision scores = Precision::exact;       ///< q·k, before the scale
     Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax
     Precision steps = Precision::exact;        ///< s, s - m, exp(s - m), their sum, and the weights, one after the other
@@ -279,9 +294,6 @@ struct Variant {
     Precision weights = Precision::exact;      ///< e / Σ e
     Precision accumulator = Precision::exact;  ///< Σ_j w_j·v_j, rounded after each j in order
     Precision result = Precision::exact;       ///< the context
-    bool denormals_flushed =
-        false; ///< numbers of queries, keys, values, weights and context below the smallest normal number
-               ///< of the queries' type (float16 2^-14, bfloat16 and float32 2^-126, float64 2^-1022) are 0
 
     bool operator==(const Variant&) const = default;
 };
@@ -304,8 +316,9 @@ struct Variant {
 /// (also before they are divided) and the result.
 [[nodiscard]] inline bool rounds_as(Variant v, Precision type)
 {
-    for (Precision Variant::*stage :
-         {&Variant::inputs, &Variant::scores, &Variant::softmax, &Variant::exponentials, &Variant::weights, &Variant::result}) {
+    constexpr std::array<Precision Variant::*, 6> stages{&Variant::inputs,       &Variant::scores,  &Variant::softmax,
+                                                         &Variant::exponentials, &Variant::weights, &Variant::result};
+    for (Precision Variant::*const stage : stages) {
         if (v.*stage != Precision::exact && v.*stage != type) {
             return false;
         }

@@ -20,6 +20,10 @@ static_assert([] {
     return true;
 }());
 
+static_assert(std::ranges::all_of(core::every_stage, [](core::Stage stage) {
+    return core::is_single(stage) == (info_of(item_of(stage)).axes == one_per_query);
+}));
+
 std::string_view in_words(Needs needs)
 {
     switch (needs) {

@@ -4,6 +4,7 @@
 
 #include "attn/core/attention.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -110,7 +111,8 @@ struct ItemInfo {
     ShownBy shown_by;
     Heads heads = Heads::none;
     Axes axes = {};
-    std::string_view meaning = {}; ///< of numbers: their shape, and what the name does not say
+    std::string_view meaning = {};         ///< of numbers: their shape, and what the name does not say
+    std::optional<core::Stage> stage = {}; ///< that computes it. What attend calls context is head_context there
 };
 
 inline constexpr Axes per_token{Axis::tokens, Axis::number};
@@ -121,9 +123,9 @@ inline constexpr Axes per_key{Axis::keys, Axis::number};
 inline constexpr Axes per_pair{Axis::queries, Axis::keys};
 
 [[nodiscard]] constexpr ItemInfo numbers(Item item, std::string_view name, Needs needs, ShownBy shown_by, Heads heads,
-                                         Axes axes, std::string_view meaning)
+                                         Axes axes, std::string_view meaning, std::optional<core::Stage> stage = {})
 {
-    return {item, name, ItemKind::numbers, needs, shown_by, heads, axes, meaning};
+    return {item, name, ItemKind::numbers, needs, shown_by, heads, axes, meaning, stage};
 }
 
 inline constexpr std::array items{
@@ -143,21 +145,27 @@ inline constexpr std::array items{
     numbers(Item::keys, "keys", Needs::nothing, ShownBy::run, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::values, "values", Needs::nothing, ShownBy::run, Heads::keys, per_key, "(H_kv, S, d_v)"),
     numbers(Item::scores, "scores", Needs::nothing, ShownBy::both, Heads::queries, per_pair,
-            "(H, T, S): Q·Kᵀ, or what another function gives"),
-    numbers(Item::scaled_scores, "scaled_scores", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
-    numbers(Item::capped_scores, "capped_scores", Needs::softcap, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
-    numbers(Item::masked_scores, "masked_scores", Needs::mask, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
-    numbers(Item::weights, "weights", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S): softmax over keys"),
+            "(H, T, S): Q·Kᵀ, or what another function gives", core::Stage::scores),
+    numbers(Item::scaled_scores, "scaled_scores", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S)",
+            core::Stage::scaled_scores),
+    numbers(Item::capped_scores, "capped_scores", Needs::softcap, ShownBy::both, Heads::queries, per_pair, "(H, T, S)",
+            core::Stage::capped_scores),
+    numbers(Item::masked_scores, "masked_scores", Needs::mask, ShownBy::both, Heads::queries, per_pair, "(H, T, S)",
+            core::Stage::masked_scores),
+    numbers(Item::weights, "weights", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S): softmax over keys",
+            core::Stage::weights),
     numbers(Item::dropped_weights, "dropped_weights", Needs::dropout, ShownBy::run, Heads::queries, per_pair,
-            "(H, T, S): weights · kept / (1 - p)"),
-    numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)"),
+            "(H, T, S): weights · kept / (1 - p)", core::Stage::dropped_weights),
+    numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)",
+            core::Stage::head_context),
     numbers(Item::context, "context", Needs::nothing, ShownBy::both, Heads::none, per_query, "(T, H·d_v): heads side by side"),
     numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, output_dim)"),
     numbers(Item::hidden_states, "hidden_states", Needs::model, ShownBy::run, Heads::none, per_token,
             "(T, D): what leaves the layer, the last one's behind the final norm"),
-    numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats"),
+    numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats",
+            core::Stage::entropy),
     numbers(Item::lse, "lse", Needs::nothing, ShownBy::both, Heads::queries, one_per_query,
-            "(H, T): ln Σ exp of what goes into the softmax; -inf for a row without keys"),
+            "(H, T): ln Σ exp of what goes into the softmax; -inf for a row without keys", core::Stage::lse),
     numbers(Item::present_key, "present_key", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::present_value, "present_value", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_v)"),
     numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, {Axis::queries, Axis::vocabulary},
@@ -169,23 +177,22 @@ inline constexpr std::array items{
 {
     return items[static_cast<std::size_t>(item)];
 }
-/// The items that core computes, in the order of its stages. What attend calls context is head_context there.
-inline constexpr std::array<Item, core::stage_count> stage_items{
-    Item::scores,  Item::scaled_scores, Item::capped_scores,   Item::masked_scores, Item::weights,
-    Item::entropy, Item::lse,           Item::dropped_weights, Item::head_context};
+/// The items that core computes, in the order of its stages: each has one.
+inline constexpr auto stage_items = [] {
+    core::PerStage<Item> list;
+    for (const core::Stage stage : core::every_stage) {
+        list[stage] = std::ranges::find(items, std::optional(stage), &ItemInfo::stage)->item;
+    }
+    return list;
+}();
 [[nodiscard]] constexpr Item item_of(core::Stage stage)
 {
-    return stage_items[static_cast<std::size_t>(stage)];
+    return stage_items[stage];
 }
 /// Nothing for what core does not compute.
 [[nodiscard]] constexpr std::optional<core::Stage> stage_of(Item item)
 {
-    for (const core::Stage stage : core::every_stage) {
-        if (item_of(stage) == item) {
-            return stage;
-        }
-    }
-    return std::nullopt;
+    return info_of(item).stage;
 }
 
 [[nodiscard]] constexpr std::string_view name_of(Item item)
