@@ -66,6 +66,7 @@ void expect_close(const core::Stages<float>& tiled, const core::Stages<float>& p
     close(tiled[core::Stage::masked_scores], portable[core::Stage::masked_scores], 4e-6, "masked_scores");
     close(tiled[core::Stage::weights], portable[core::Stage::weights], 2e-6, "weights");
     close(tiled[core::Stage::entropy], portable[core::Stage::entropy], 4e-6, "entropy");
+    close(tiled[core::Stage::lse], portable[core::Stage::lse], 4e-6, "lse");
     close(tiled[core::Stage::head_context], portable[core::Stage::head_context], 2e-6, "context");
 }
 

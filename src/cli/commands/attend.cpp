@@ -122,7 +122,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     if (options.against.given()) {
         return judge({resolved, options, operands, globals.threads}, result.tensors.front(), log);
     }
-    output.tell(stages);
+    output.show_progress(stages);
     const auto tell = [&](double share) {
         if (settings.observer) {
             settings.observer({"output", {}, share});

@@ -269,7 +269,7 @@ int execute_plot(PlotOptions& options, const TypedArguments& operands, const Glo
     finish_options(operands, options);
     Output output(options.output.path);
     StageReporter stages(log);
-    output.tell(stages);
+    output.show_progress(stages);
     TensorInputs inputs;
     model::Result result = read_file(options, inputs);
     if (!options.head.empty() && !result.foreign) { // of a tensor what was asked for was read alone

@@ -71,7 +71,7 @@ int run(RunSource& source, RunReport& report, const RunOptions& options, const T
     if (options.lines) {
         return run_lines({options, source, report});
     }
-    report.output().tell(report.stages());
+    report.output().show_progress(report.stages());
     std::vector<model::Result> results = source.results();
     report.say(results, entries);
     source.select(results.front());

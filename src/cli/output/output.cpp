@@ -183,7 +183,7 @@ Output::~Output()
     }
 }
 
-void Output::tell(StageReporter& progress)
+void Output::show_progress(StageReporter& progress)
 {
     progress_ = bytes_left(descriptor_.number()) ? &progress : nullptr; // a regular file
 }

@@ -38,7 +38,7 @@ public:
     [[nodiscard]] bool to_terminal() const { return to_terminal_; }
     /// From now on `progress`, which must outlive the writing, tells how much is written, unless whoever reads the output may
     /// be at the same terminal.
-    void tell(StageReporter& progress);
+    void show_progress(StageReporter& progress);
 
 private:
     void send(std::string_view bytes) override;

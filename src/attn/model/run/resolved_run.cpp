@@ -142,7 +142,7 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
 }
 
 /// The table that the config's file gives, if it names one; with a warning where words had to share a vector.
-std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& words, const RunSettings& settings)
+std::optional<EmbeddingTable> resolved_table(const Recipe& recipe, const Words& words, const RunSettings& settings)
 {
     if (!recipe.embeddings) {
         return std::nullopt;
@@ -179,7 +179,7 @@ void require_settings(const Recipe& recipe, const RunSettings& settings)
 // ---- words, sizes, memory ----------------------------------------------------------------------------------------------
 
 /// Only the words change from run to run.
-ModelDims dims_of(const Recipe& recipe, const Words& words, const Origin& origin, BatchRunner::Shared* shared)
+ModelDims resolved_dims(const Recipe& recipe, const Words& words, const Origin& origin, BatchRunner::Shared* shared)
 {
     if (shared == nullptr) {
         return resolve(recipe, words, origin);
@@ -207,7 +207,8 @@ Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Sho
 }
 
 /// Those bytes; throws Error(too_large) when the run does not fit.
-Index bytes_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, Index limit, BatchRunner::Shared* shared)
+Index resolved_bytes(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, Index limit,
+                     BatchRunner::Shared* shared)
 {
     const Index bytes = memory_of(recipe, l, rows, show, shared).total;
     if (bytes > limit) {
@@ -245,7 +246,7 @@ std::optional<Recipe> recipe_of_entry(const Recipe& config, const Origin& origin
 }
 
 /// Once settings and options are found to go together, and there is room for so many words.
-Words words_of(const Recipe& recipe, const Show& kept, const RunSettings& settings)
+Words resolved_words(const Recipe& recipe, const Show& kept, const RunSettings& settings)
 {
     require_settings(recipe, settings);
     require_room_for_words(recipe, settings, kept);
@@ -257,7 +258,7 @@ Words words_of(const Recipe& recipe, const Show& kept, const RunSettings& settin
     return words;
 }
 
-KeptHeads kept_heads(const Recipe& recipe, const ModelDims& dims, const Origin& origin)
+KeptHeads resolved_heads(const Recipe& recipe, const ModelDims& dims, const Origin& origin)
 {
     require_order(recipe, dims);
     const std::vector<Index> heads = heads_of(recipe.head, dims.H, origin);
@@ -318,22 +319,23 @@ Show everything(const Recipe& recipe)
                            .mean = is_mean(recipe.head)});
 }
 
+// Each resolved_… judges what it gives.
 ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const RunSettings& its_settings,
                          BatchRunner::Shared* shared)
     : config(its_config), settings(its_settings), preparations(shared == nullptr ? nullptr : &shared->preparations),
       of_entry(recipe_of_entry(config, settings.origin)), recipe(of_entry ? *of_entry : config), show(its_show),
-      kept(what_to_compute(show)), words(words_of(recipe, kept, settings)),
+      kept(what_to_compute(show)), words(resolved_words(recipe, kept, settings)),
       query_positions(model::query_positions(recipe, words, settings.origin)),
       rows(query_positions.empty() ? indices(words.T()) : query_positions),
-      dims(dims_of(recipe, words, settings.origin, shared)), heads(kept_heads(recipe, dims, settings.origin)),
-      bytes(bytes_of(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),
+      dims(resolved_dims(recipe, words, settings.origin, shared)), heads(resolved_heads(recipe, dims, settings.origin)),
+      bytes(resolved_bytes(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),
       mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
            words.cross ? words.key_tokens : words.tokens, settings.origin)
 {
     if (mask.given()) {
         read_mask(*mask.given(), recipe, settings);
     }
-    table = load_table(recipe, words, settings);
+    table = resolved_table(recipe, words, settings);
     tell_of_parameters();
     if (preparations == nullptr || !preparations->remembers(recipe, parameter_inputs())) {
         draws = plan_draws(recipe, parameter_inputs());
