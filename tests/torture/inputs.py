@@ -161,7 +161,10 @@ def embeddings(files):
     if draw.random() < 0.6:
         (files.folder / "words").write_text("a\nb\nthe\n"[: draw.choice((4, 8))])
         words += ["--embedding-words", "in/words" if draw.random() < 0.8 else files.text()]
-    return words + draw.choice(([], ["--init", "identity"], ["--unknown", "a"]))
+    more = draw.choice(([], ["--init", "identity"], ["--unknown", "a"]))
+    if "identity" in more:
+        files.array_bytes += 3 * 4 * width * width  # W_q, W_k and W_v
+    return words + more
 
 
 def mask(files):

@@ -289,10 +289,10 @@ std::string_view header_of(Bytes file, std::string_view what)
         refuse(std::string(what), fmt::format("{} bytes", file.size()), "a .safetensors file, which has a header");
     }
     const auto length = little<std::uint64_t>(file, 0);
-    const std::uint64_t most = std::min<std::uint64_t>(most_header, file.size() - 8);
-    if (length > most) {
+    const std::uint64_t longest = std::min<std::uint64_t>(most_header, file.size() - 8);
+    if (length > longest) {
         refuse(thing, std::to_string(length),
-               fmt::format("up to {}{}", most, most == most_header ? "" : ", the rest of the file"));
+               fmt::format("up to {}{}", longest, longest == most_header ? "" : ", the rest of the file"));
     }
     const std::string_view text = as_text(file).substr(8, length);
     if (!text.starts_with('{')) {

@@ -58,7 +58,7 @@ private:
         Index b, h, first;
         ReadKnobs knobs;
 
-        auto operator<=>(const Key&) const = default;
+        auto operator<=>(const Key&) const = default; // NOLINT(modernize-use-nullptr): in code that the compiler writes
     };
 
     const Call& call_;

@@ -19,7 +19,7 @@ private:
         Index b, h, i;
         ProductKnobs knobs;
 
-        auto operator<=>(const Key&) const = default;
+        auto operator<=>(const Key&) const = default; // NOLINT(modernize-use-nullptr): in code that the compiler writes
     };
 
     [[nodiscard]] std::vector<double> multiply(const Call& call, const ProductKnobs& knobs, Index b, Index h, Index i);

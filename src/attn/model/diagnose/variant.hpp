@@ -232,7 +232,7 @@ struct ReadKnobs {
                                          ///< number of the queries' type (float16 2^-14, bfloat16 and float32 2^-126, float64
                                          ///< 2^-1022) are 0
 
-    auto operator<=>(const ReadKnobs&) const = default;
+    auto operator<=>(const ReadKnobs&) const = default; // NOLINT(modernize-use-nullptr): in code that the compiler writes
 };
 
 /// All that decides q·k. SharedProducts keeps them by it.
@@ -244,7 +244,7 @@ struct ProductKnobs : ReadKnobs {
     bool scores_of_values = false;  ///< s = q_i · v_j. d_k = d_v
     Index lanes = 0;                ///< q·k is summed over the first d_k/lanes·lanes numbers; 0: over all
 
-    auto operator<=>(const ProductKnobs&) const = default;
+    auto operator<=>(const ProductKnobs&) const = default; // NOLINT(modernize-use-nullptr): in code that the compiler writes
 };
 
 struct Variant : ProductKnobs {
