@@ -91,6 +91,7 @@ REFUSED = Done(65, b"", ERROR, OLD, [])
         (PRINTS, Done(0, b"table\n", b"", None, [])),
         (PRINTS, Done(1, b"MISMATCH\n", b"", None, [])),
         (PRINTS, replace(REFUSED, err=b"attn-cli: warning: odd\n" + ERROR)),
+        (PRINTS, replace(REFUSED, err="attn-cli: error: got '\u0379'\n".encode())),
         (Command(["check", "in/a.json"]), Done(65, b'{"passed":false}\n', b"", None, [])),
     ],
 )

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import unicodedata
 
 from commands import OLD
 
@@ -74,6 +75,7 @@ def faults_of_failure(done, good, by_line):
         yield "the output file is neither the old one nor the whole new one"
 
 
+STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of Unicode; a code point without a character, Cn, steers nothing
 MOST_LINE = 4096  # bytes of an error; longer ones nobody reads
 NOISE = re.compile(rb"attn-cli: (warning|note): [^\n]*\n")  # which may come before an error
 HOSTILE_ENDS = {0, 1, 2, 65, 66, 71}
@@ -88,7 +90,7 @@ def is_clear(line):
         text = line.decode()
     except UnicodeDecodeError:
         return False
-    return len(line) <= MOST_LINE and text[:-1].isprintable()
+    return len(line) <= MOST_LINE and not any(unicodedata.category(character) in STEERING for character in text[:-1])
 
 
 def hostile_faults(done, command):
