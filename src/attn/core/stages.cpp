@@ -141,7 +141,7 @@ Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const Matrix<dou
     }
     return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
         const Matrix<Step> queries = Q.template cast<Step>();
-        const Matrix<Step> keys = K_transposed.template cast<Step>();
+        const Matrix<Step>& keys = K_transposed.template cast<Step>();
         Matrix<Step> made = sum_of_terms<Step, Step>(queries, keys);
         const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
         const RowVector<Step> of_keys = lengths_of_rows<Step>(keys.transpose());
