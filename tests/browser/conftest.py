@@ -22,6 +22,7 @@ class Browser:
 
     def __init__(self, driver, downloads):
         self.driver = driver
+        self.driver.set_script_timeout(300)  # seconds; on a machine with other work 500 redrawings take more than the usual 30
         self.downloads = downloads
 
     def open(self, path, size=WIDE, dark=False, touch=False):
