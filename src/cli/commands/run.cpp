@@ -56,7 +56,7 @@ int run(RunSource& source, RunReport& report, const RunOptions& options, const T
     const bool entries = source.gives_entries();
     if (!options.runs_model) { // which has an introduction of its own, and a page without a what-if
         report.format().table.introduced = !options.show.given() && !options.lines && !entries;
-        report.format().page.command = command_without_what_if(operands);
+        report.format().page.command = options.format == Format::html ? command_without_what_if(operands) : "";
     }
     model::Show asked = options.show.all ? source.everything() : model::Show{};
     asked.insert(options.show.items.begin(), model::Show::end());
