@@ -126,7 +126,11 @@ class Groups:
             most = patience(command, place)
             done = ground.finish(command, place, ground.start(command, place, [*ENTER, group / "cgroup.procs"]), patience=most)
             if done.code == -signal.SIGKILL:
-                return with_command(group_faults(done, int(mib), sizes(place / "in")[0] + ground.command(command).array_bytes), command)
+                size = sizes(place / "in")[0] + ground.command(command).array_bytes
+                if list(group_faults(done, int(mib), size)):  # what it would have given counts, too
+                    free = ground.finish(command, place, ground.start(command, place), patience=most)
+                    size += len(free.out) + len(free.file or b"")
+                return with_command(group_faults(done, int(mib), size), command)
             if isinstance(command, str):
                 by_line = ground.commands[command].by_line
                 return with_command(faults(done, ground.good[command], {AS_GOOD, 71} | ({65} if by_line else set()), by_line), command)

@@ -137,7 +137,7 @@ def memory_faults(done, taken, command):
 
 
 def group_faults(done, mib, size):
-    """`size`: bytes of files and arrays. Who takes no more than it may is killed by a smaller group all the same: it refuses what it
+    """`size`: bytes of files, arrays and output. Who takes no more than it may is killed by a smaller group all the same: it refuses what it
     computes, but not all that it reads, such as .npz members that inflate, weights of models, names of a hundred thousand tensors."""
     if done.code == -signal.SIGKILL and most_accepted(size) <= mib * MEBIBYTE:
         yield f"a group of {mib} MiB killed it; {most_accepted(size) / MEBIBYTE:.0f} are enough"
