@@ -212,7 +212,7 @@ private:
 
     /// What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a query or
     /// hidden word that this line does not have.
-    void refuse(const Error& error, Index index, Answer& answer)
+    void refuse(const Error& error, Index index, Answer& answer) const
     {
         const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
                                  (error.kind() == ErrorKind::usage && run_.source.names_words());

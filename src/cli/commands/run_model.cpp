@@ -44,8 +44,8 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
 
 class LinesOfModel : public LineSource {
 public:
-    LinesOfModel(const model::TrainedConfig& config, const ModelFolder& folder, model::RunSettings settings)
-        : config_(config), folder_(folder), settings_(std::move(settings))
+    LinesOfModel(model::TrainedConfig config, const ModelFolder& folder, model::RunSettings settings)
+        : config_(std::move(config)), folder_(folder), settings_(std::move(settings))
     {
     }
 
