@@ -21,7 +21,7 @@ trap 'mv "$parts" "$parts.gone"; rm -rf "$parts.gone" 2>/dev/null || rm -rf "$pa
 # -o leaves a file when 65 says that some of the lines could not be computed, and none when it says that nothing could.
 part() {
     local first=$((10#$1 * lines)) file=$parts/$1.$ending
-    attn-cli run --lines "$parts/$1" --threads 1 --first-index "$first" -o "$file" "${@:2}" || [[ $? -eq 65 && -e $file ]]
+    attn-cli run --lines "$parts/$1" --threads 1 --set lines.first_index="$first" -o "$file" "${@:2}" || [[ $? -eq 65 && -e $file ]]
 }
 export lines ending parts
 export -f part
@@ -29,7 +29,7 @@ export -f part
 header=
 if [ "$ending" = csv ]; then
     header=index,array,head,row,column,query_token,key_token,value
-    set -- --no-header "$@"
+    set -- --set csv.header=false "$@"
 fi
 # parallel --pipe -N would need no files, but gives a line too many to a part that begins with an empty one.
 split --lines="$lines" --numeric-suffixes --suffix-length=9 "$sentences" "$parts/"

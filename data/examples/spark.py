@@ -3,7 +3,7 @@
 usage: spark-submit spark.py SENTENCES RESULTS [OPTION of attn-cli run]…
 
 attn-cli is on the PATH of every worker, and files that the options name are there too. The parts of RESULTS one after the other are
-what one process writes, whatever the partitions: --first-index makes "index" the line's place in all of the input. A line that
+what one process writes, whatever the partitions: the key lines.first_index makes "index" the line's place in all of the input. A line that
 cannot be computed has its error as its result. Whatever else goes wrong fails the task, which Spark repeats as it is told to.
 
 Spark reads text, so it is Spark that drops a byte order mark and puts U+FFFD for bytes that are no UTF-8.
@@ -31,7 +31,7 @@ def attention(firsts, options):
 
     def results(partition, lines):
         first, count = firsts[partition], firsts[partition + 1] - firsts[partition]
-        command = ["attn-cli", "run", "--lines", "-", "--json", "--threads", "1", "--first-index", str(first), *options]
+        command = ["attn-cli", "run", "--lines", "-", "--json", "--threads", "1", "--set", f"lines.first_index={first}", *options]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program, ThreadPoolExecutor(1) as pool:
             try:
                 feeding = pool.submit(feed, program, lines)

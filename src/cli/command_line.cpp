@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include <unistd.h>
@@ -79,6 +81,9 @@ void declare_globals(Options& options, GlobalOptions& global)
          "explain; only portable gives the same bytes on every machine",
          "auto", model::allow::text, "auto, portable, avx2, avx512"},
         [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
+    options.add({max_input_bytes_name, "N", "refuse a longer text, file of text or line",
+                 "67108864; 1073741824 of check; none of compare, plot and attend", model::allow::integer(1, Index{1} << 40U)},
+                global.globals.max_input_bytes);
     options.exclude({verbose_name, quiet_name});
 }
 
@@ -95,6 +100,7 @@ struct Declared {
     CLI::App* command_app = nullptr;
     const Command* command = nullptr;
     Execute execute;
+    std::shared_ptr<const SetKeys> keys = std::make_shared<SetKeys>(); ///< of --set
     GlobalOptions globals;
     const CLI::Option* operands = nullptr; ///< the command's, as CLI11 finds them
     std::size_t before_command = 0;        ///< words that are nothing known there
@@ -128,6 +134,7 @@ struct Declared {
         command_app = app.get_subcommand(std::string(typed.name));
         Options options(*command_app, words);
         execute = typed.declare(options);
+        keys = options.keys();
         if (options.incomplete()) {
             std::ranges::for_each(command_app->get_options(), [&](CLI::Option* each) { command_app->remove_option(each); });
             declare(typed);
@@ -292,16 +299,19 @@ TypedArguments typed_arguments(const Declared& declared, std::span<const std::st
 {
     TypedArguments typed;
     std::vector<std::string>& words = typed.words;
+    std::map<const CLI::Option*, std::size_t> read; // of each option so many values
     for (const CLI::Option* option : declared.command_app->parse_order()) {
         if (option == declared.operands) {
             words.push_back(unmarked(option->results()[words.size()]));
             continue;
         }
-        const std::string& value = option->results().front(); // there is one; of a switch "true", or "false" of "--no-…"
+        const std::string& value = option->results()[read[option]++]; // of a switch "true", or "false" of "--no-…"
         const bool is_switch = !takes_value(*option);
         const std::string name = option->get_name();
+        const SetKey* key = name == model::option::set ? declared.keys->find(unmarked(value)) : nullptr;
         typed.options.push_back({is_switch && value == "false" ? "--no-" + name.substr(2) : name,
-                                 is_switch ? std::nullopt : std::optional(unmarked(value)), option->get_group(), words.size()});
+                                 is_switch ? std::nullopt : std::optional(unmarked(value)),
+                                 key != nullptr ? key->group : option->get_group(), words.size()});
     }
     words.insert(words.end(), text.begin(), text.end());
     typed.after_dashes = text.size();
@@ -331,13 +341,17 @@ std::string commands_with(const std::string& option)
     if (before_command && std::ranges::any_of(every_command(), has_it)) {
         throw Error(ErrorKind::usage, start + " before the command; the options of a command come after it");
     }
-    if (const std::string others = before_command ? "" : commands_with(name); !others.empty()) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{} of {}; these commands have it: {}", start, declared.command->name, others));
-    }
     Declared whole;
     if (!before_command) {
         whole.declare(*declared.command);
+    }
+    const std::string typed = word.size() > name.size() ? word.substr(name.size() + 1) : "";
+    if (const std::string instead = whole.keys->instead_of(name, typed); !instead.empty()) {
+        throw Error(ErrorKind::usage, instead);
+    }
+    if (const std::string others = before_command ? "" : commands_with(name); !others.empty()) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} of {}; these commands have it: {}", start, declared.command->name, others));
     }
     const std::string guess = nearest(name, whole.names());
     const std::string command = before_command ? "" : std::string(declared.command->name) + " ";

@@ -15,7 +15,7 @@ def settings(number, attention=True):
     heads = draw.choice([1, 1, 2, 4])
     options += ["--heads", heads, "--embed-dim", 8 * heads, *draw.choice([[], ["--kv-heads", 1]]), *draw.choice([[], ["--d-k", 2 * draw.randrange(1, 20)]])]
     options += draw.choice([[], [], ["--init", draw.choice(["normal", "xavier", "linear"])]])
-    options += draw.choice([[], [], ["--dtype", "float64"], ["--rounding", "step"]])
+    options += draw.choice([[], [], ["--dtype", "float64"], ["--set", "rounding=step"]])
     options += draw.choice([[], [], ["--positions", draw.choice(["rope", "alibi", "sinusoidal"])]])
     if attention:
         options += draw.choice([[], ["--causal"]]) + draw.choice([[], [], ["--window", f"{draw.randrange(3)},{draw.randrange(3)}"]])

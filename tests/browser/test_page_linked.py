@@ -140,7 +140,7 @@ def test_bars_do_not_move_where_motion_is_unwanted(page):
     browser.command("Emulation.setEmulatedMedia", features=[])
 
 
-@pytest.mark.parametrize("options", [["--heads", 2], [], ["--recipe", "politi-2025-multihead"], ["--rounding", "step", "--heads", 2, "--query", "eat,is"], ["--dtype", "float64", "--heads", 2, "--kv-heads", 1]])
+@pytest.mark.parametrize("options", [["--heads", 2], [], ["--recipe", "politi-2025-multihead"], ["--set", "rounding=step", "--heads", 2, "--query", "eat,is"], ["--dtype", "float64", "--heads", 2, "--kv-heads", 1]])
 def test_query_and_output_have_steps_where_the_result_holds_them(page, options):
     sentence = [] if "--recipe" in options else [SENTENCE]
     browser = page(*sentence, *options, "--show", "all")

@@ -49,10 +49,10 @@ return [held.map(plain), [made.scores, made.scaled, made.capped, made.masked].ma
     "options",
     [[], ["--causal"], ["--window", "1,2", "--query", "eat,first"], ["--heads", 4, "--kv-heads", 2, "--causal"], ["--scale", 0.3],
      ["--heads", 8, "--kv-heads", 4, "--head", "2,5,7", "--causal"], ["--scale", "none"],
-     ["--rounding", "step", "--heads", 2, "--causal"], ["--rounding", "step", "--softcap", 3, "--scale", 0.3], ["--recipe", "politi-2025-multihead"],
+     ["--set", "rounding=step", "--heads", 2, "--causal"], ["--set", "rounding=step", "--softcap", 3, "--scale", 0.3], ["--recipe", "politi-2025-multihead"],
      ["--softcap", 5], ["--softcap", 0.3, "--causal"], ["--softcap", 400, "--scale", "none"], ["--softcap", 1e-300],
-     ["--score", "dot", "--rounding", "step"], ["--score", "dot", "--scale", 0.3], ["--causal", "--mask-at", "scores"],
-     ["--window", "1,0", "--mask-at", "scores", "--rounding", "step"], ["--mask-at", "scores"],
+     ["--score", "dot", "--set", "rounding=step"], ["--score", "dot", "--scale", 0.3], ["--causal", "--set", "attention.mask_at=scores"],
+     ["--window", "1,0", "--set", "attention.mask_at=scores", "--set", "rounding=step"], ["--set", "attention.mask_at=scores"],
      ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope:dim=6", "--init", "normal", "--d-k", 33]],
 )
 def test_scores_that_the_page_computes_equal_those_of_the_program(page, options, dtype):
@@ -125,7 +125,7 @@ def test_a_large_page_holds_the_scores_that_do_not_follow_from_queries_and_keys(
 
 
 def test_the_step_of_the_dropout_gives_what_the_context_is_made_of(page):
-    options = [SENTENCE, "--dropout", 0.5, "--dropout-seed", 123]
+    options = [SENTENCE, "--dropout", 0.5, "--set", "attention.dropout.seed=123"]
     browser = page(*options)
     done = succeeds("run", *options, "--json", "--show", "weights,dropped_weights,context").json
     assert [tab.text.split("\n")[-1] for tab in browser.all("#step-list button")] == ["Q·Kᵀ", "scale", "softmax", "dropout", "weights·V"]

@@ -46,7 +46,7 @@ def chosen(browser):
 )
 @pytest.mark.parametrize("by", ["switch", "option"])
 def test_cells_chips_bars_and_thumbnails_have_one_scale(page, shade, share, by):
-    browser = page(SENTENCE, "--heads", 2, "--init", "xavier", *(["--shade", shade] if by == "option" else []))
+    browser = page(SENTENCE, "--heads", 2, "--init", "xavier", *(["--set", f"picture.shade={shade}"] if by == "option" else []))
     if by == "switch":
         next(each for each in browser.all("#shade button") if each.text == shade).click()
     assert chosen(browser) == [shade]
@@ -84,8 +84,8 @@ def test_many_keys_are_shaded_by_row_unless_asked_otherwise(page):
     assert chosen(page(" ".join(f"w{i}" for i in range(24)))) == ["absolute"]
     words = " ".join(f"w{i}" for i in range(25))
     assert chosen(page(words)) == ["row"]
-    assert chosen(page(words, "--shade", "absolute")) == ["absolute"]
-    browser = page(words, "--shade-max", 0.5)
+    assert chosen(page(words, "--set", "picture.shade=absolute")) == ["absolute"]
+    browser = page(words, "--set", "picture.shade_max=0.5")
     assert chosen(browser) == ["absolute"]
     assert [each.text for each in browser.all(".scale-texts span")] == ["0", "0.25", "≥ 0.5"]
 
@@ -103,10 +103,10 @@ def test_plot_takes_the_scale_too(browser, tmp_path):
     browser.open(tmp_path / "s.html")
     assert [each.text for each in browser.all(".scale-texts span")] == ["−2", "1", "4"]
     assert not browser.all("#shade button")[2].is_enabled()
-    assert_fails(run("plot", tmp_path / "s.npy", "--quiet", "--shade", "log", "-o", tmp_path / "t.html"), 2, "--shade log is for weights")
-    assert_fails(run("plot", tmp_path / "s.npy", "--quiet", "--shade-max", 1e-3, "--shade", "row", "-o", tmp_path / "t.html"), 2, "--shade row")
+    assert_fails(run("plot", tmp_path / "s.npy", "--quiet", "--shade", "log", "-o", tmp_path / "t.html"), 2, "shade log is for weights")
+    assert_fails(run("plot", tmp_path / "s.npy", "--quiet", "--shade-max", 1e-3, "--shade", "row", "-o", tmp_path / "t.html"), 2, "--shade-max is for the shades absolute and log")
     tensors.numpy.save(tmp_path / "s.npy", tensors.numpy.float32([[2, 3], [1, 2]]))
-    assert_fails(run("plot", tmp_path / "s.npy", "--quiet", "--shade-max", 0.5, "-o", tmp_path / "t.html"), 2, "--shade-max: got 0.5; allowed: a number above 1")
+    assert_fails(run("plot", tmp_path / "s.npy", "--quiet", "--shade-max", 0.5, "-o", tmp_path / "t.html"), 2, "the number of the strongest colour: got 0.5; allowed: a number above 1")
     assert not (tmp_path / "t.html").exists()
 
 

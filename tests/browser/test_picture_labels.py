@@ -45,7 +45,7 @@ CASES = {
     "Chinese": [words(20, alphabet=CHINESE, longest=6), "--heads", "2"],
     "mixed": [MIXED, "--init", "xavier"],
     "many digits": [SENTENCE, "--digits", "9"],
-    "a long title": ["Life is", "--title", "W" * 300],
+    "a long title": ["Life is", "--set", "picture.title=" + "W" * 300],
 }
 
 
@@ -117,7 +117,7 @@ def test_numbers_stay_inside_their_cells(picture):
 
 
 def test_a_picture_runs_nothing_and_asks_for_nothing(picture, tmp_path):
-    browser = picture(MIXED, "--title", "<script>alert(1)</script>")
+    browser = picture(MIXED, "--set", "picture.title=<script>alert(1)</script>")
     assert browser.run("return document.querySelectorAll('script, a, image, foreignObject').length") == 0
     assert browser.complaints() == []
     assert browser.requests() == [(tmp_path / "picture.svg").as_uri()]

@@ -2,7 +2,7 @@
 """attn-cli run against live PyTorch: random sentences, seeds, shapes, initialisations and masks.
 
 Embeddings must be equal bit for bit. Weights, context and output may be no further from PyTorch's float64 result than three times
-PyTorch's own float32 error plus 1e-6 relative, both taken as the largest over the array. With --rounding step the products of
+PyTorch's own float32 error plus 1e-6 relative, both taken as the largest over the array. With --set rounding=step the products of
 small matrices, which PyTorch multiplies in a plain loop, and the mean of heads must be equal bit for bit; its exponential may
 differ in the last bit.
 
@@ -137,7 +137,7 @@ def check_small(binary: str, seed: int) -> list[str]:
     rng = random.Random(seed)
     heads, d, d_k, d_v, count = rng.randint(1, 4), *(rng.randint(1, 8) for _ in range(3)), rng.randint(1, 6)
     words = [f"w{i}" for i in range(count)]
-    arguments = ["run", " ".join(words), "--json", "--show", "all", "--rounding", "step", "--seed", str(seed), "--heads", str(heads),
+    arguments = ["run", " ".join(words), "--json", "--show", "all", "--set", "rounding=step", "--seed", str(seed), "--heads", str(heads),
                  "--embed-dim", str(d), "--d-k", str(d_k), "--d-v", str(d_v), "--init", rng.choice(["uniform", "normal"])]
     ours = json.loads(subprocess.run([binary, *arguments], capture_output=True, check=True).stdout)
     held = {name: torch.tensor(ours[name], dtype=torch.float32) for name in ("embeddings", "queries", "keys", "values", "scores",

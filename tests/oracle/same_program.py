@@ -251,11 +251,11 @@ class Draw(random.Random):
         return str(self.choice(usual))
 
     def options(self, table, least, most):
-        """Some rows of `table`: option → a function of the draw that gives its words, None for none."""
+        """Some rows of `table`: option, or "key=" of --set → a function of the draw that gives its words, None for none."""
         words = []
         for name in self.sample(sorted(table), min(len(table), self.randint(least, most))):
             value = table[name](self)
-            words += [name] if value is None else [name, str(value)]
+            words += ["--set", f"{name}{value}"] if name.endswith("=") else [name] if value is None else [name, str(value)]
         return words
 
     def file(self, *patterns):
@@ -281,14 +281,14 @@ INPUT = {
 NUMBERS = {
     "--generator": lambda d: d.choice(["torch", "numpy", "numpy-pcg64"]),
     "--dtype": lambda d: d.choice(["float32", "float64"]),
-    "--rounding": lambda d: d.choice(["stage", "step"]),
+    "rounding=": lambda d: d.choice(["stage", "step"]),
     "--embed-dim": lambda d: d.number(1, 4, 8, 12, 16, 33),
     "--heads": lambda d: d.number(1, 2, 2, 4, 4, 8, 3),
     "--kv-heads": lambda d: d.number(1, 2, 1),
     "--d-k": lambda d: d.number(1, 5, 24, 64),
     "--d-v": lambda d: d.number(1, 7, 28),
     "--vocab-size": lambda d: d.number(30, 64, 3),
-    "--output-dim": lambda d: d.number(1, 5, 16),
+    "dims.output_dim=": lambda d: d.number(1, 5, 16),
     "--output-projection": lambda d: None,
     "--no-output-projection": lambda d: None,
     "--seed": lambda d: d.number(0, 7, 42, 2**32 - 1, 2**40, -1),
@@ -298,12 +298,12 @@ ATTENTION = {
     "--causal": lambda d: None,
     "--no-causal": lambda d: None,
     "--window": window,
-    "--mask-at": lambda d: d.choice(["scaled", "scores"]),
+    "attention.mask_at=": lambda d: d.choice(["scaled", "scores"]),
     "--score": lambda d: d.choice("scaled_dot dot cosine general additive".split()),
     "--scale": lambda d: d.choice(["none", "0.25", "-1", "1e-3", "1e5", "x"]),
     "--softcap": lambda d: d.number(1, 2.5, 30, 0),
     "--dropout": lambda d: d.number(0, 0.1, 0.5, 0.9, 1),
-    "--dropout-seed": lambda d: d.number(1, 9),
+    "attention.dropout.seed=": lambda d: d.number(1, 9),
     "--mask": lambda d: d.choice(["in/masks.npz:heads", "in/masks.npz:bool"]),
     "--hide": lambda d: d.choice(["eat", "0", "1,2", "cat", "the,0", "nowhere"]),
     "--positions": lambda d: d.choice(["none", "sinusoidal", "rope", "rope:base=500,style=interleaved", "rope:dim=4", "alibi", "rope:dim=5", "spiral"]),
@@ -327,6 +327,9 @@ PICTURE = {
     "--ground": lambda d: d.choice(["light", "dark"]),
     "--caption": lambda d: None,
 }
+PICTURE_OF_RUN = {  # all but the kind are keys there
+    name if name == "--plot" else f"picture.{name[2:].replace('-', '_')}=": value for name, value in PICTURE.items()
+} | {"picture.caption=": lambda d: "true"}
 GLOBAL = {
     "--threads": lambda d: d.number(1, 2, 3, 0),
     "--isa": lambda d: d.choice(["portable", "portable", "avx2", "avx2", "auto", "neon"]),
@@ -360,18 +363,18 @@ def run(d):
         words += d.options(NUMBERS, 0, 3)
     elif kind < 0.75:
         words += ["--recipe", d.choice(d.recipes) if d.random() < 0.6 else d.file("*.recipe.json", "recipe-*.json")]
-        words += d.maybe(0.1, "--entry", d.number(0, 1, 2)) + (d.options(NUMBERS, 0, 1) if d.random() < 0.3 else [])
+        words += d.maybe(0.1, "--set", f"entry={d.number(0, 1, 2)}") + (d.options(NUMBERS, 0, 1) if d.random() < 0.3 else [])
     elif kind < 0.9:
         words += [SENTENCE, "--params", d.file("gpt2.safetensors", "multihead*.npz", "plain.npz", "heads.safetensors", "plain.json", "parameters-*")]
         words += d.maybe(0.4, "--heads", d.number(1, 2, 4)) + d.maybe(0.3, "--prefix", d.choice(["h.0", "h.1.attn", "encoder", "h.7"]))
-        words += d.maybe(0.2, "--layout", d.choice(["in-out", "out-in", "run"])) + d.maybe(0.2, "--allow-nonfinite")
+        words += d.maybe(0.2, "--set", "parameters.layout=" + d.choice(["in-out", "out-in", "run"])) + d.maybe(0.2, "--set", "parameters.allow_nonfinite=true")
     else:
         words += [a_sentence(d), "--embeddings", d.file("glove.txt", "word2vec.vec", "table.np?", "glove.txt", "word2vec.vec", "vectors-*")]
-        words += d.maybe(0.6, "--unknown", "<unk>") + d.maybe(0.4, "--init", "identity") + d.maybe(0.2, "--embedding-words", "in/words.txt")
+        words += d.maybe(0.6, "--unknown", "<unk>") + d.maybe(0.4, "--init", "identity") + d.maybe(0.2, "--set", "embeddings.words.file=in/words.txt")
     words += d.options(ATTENTION, 0, 2) if d.random() < 0.5 else []
     words += d.options(SHOWN, 0, 3)
     if d.random() < 0.2:
-        words += d.options(PICTURE, 1, 3) + ["-o", "out." + d.choice(["svg", "svg", "html", "txt"])]
+        words += d.options(PICTURE_OF_RUN, 1, 3) + ["-o", "out." + d.choice(["svg", "svg", "html", "txt"])]
     elif d.random() < 0.08:
         words += ["--against", d.file("plain.json", "seven.json", "*.npy", "plain.npz", "pasted.txt")] + d.maybe(0.3, "-o", "error.svg")
     else:
@@ -385,8 +388,8 @@ def run_lines(d):
     if d.random() < 0.35:
         words = ["--lines", d.choice(["in/cats.txt", "-"]), "--model", a_model(d)] + d.maybe(0.4, "--layer", d.choice(["0", "all", "0,1"]))
     words += d.options({key: SHOWN[key] for key in ("--show", "--head", "--top", "--query")}, 0, 2)
-    words += d.maybe(0.2, "--first-index", d.number(5, 1000)) + d.maybe(0.05, "--no-header") + d.maybe(0.1, "--max-input-bytes", d.number(5, 40))
-    words += d.choice([["--json"], ["--json"], ["-o", "out.jsonl", "--json"], ["--format", "csv"], [], ["-o", "out.csv", "--no-header"], ["-o", "out.npz"], ["-o", "out.txt"]])
+    words += d.maybe(0.2, "--set", f"lines.first_index={d.number(5, 1000)}") + d.maybe(0.05, "--set", "csv.header=false") + d.maybe(0.1, "--max-input-bytes", d.number(5, 40))
+    words += d.choice([["--json"], ["--json"], ["-o", "out.jsonl", "--json"], ["--format", "csv"], [], ["-o", "out.csv", "--set", "csv.header=false"], ["-o", "out.npz"], ["-o", "out.txt"]])
     return ["run", *words], d.choice(["the cat sat\na dog\n", "", "one line without an end", "\n\nthe mat\n", "x" * 3000 + "\n"])
 
 
@@ -403,10 +406,10 @@ LAYERS = {
     "--show": lambda d: shows(d, "tokens token_ids token_types offsets weights scores queries keys values hidden_states output entropy lse logits summary context".split()),
     "--head": lambda d: d.choice(["0", "1", "mean", "0.1", "1.0", "0,1"]),
     "--query": lambda d: d.choice(["cat", "0", "1,2", "the", "-1"]),
-    "--join": lambda d: d.choice(["pieces", "words"]),
-    "--pair": lambda d: "a dog sat",
+    "join=": lambda d: d.choice(["pieces", "words"]),
+    "input.pair=": lambda d: "a dog sat",
     "--top": lambda d: d.number(1, 5),
-    "--ignore-config": lambda d: "rope_scaling,foo",
+    "model.ignore_config=": lambda d: "rope_scaling,foo",
     "--heads": lambda d: 2,
     "--verify": lambda d: None,
 }
@@ -416,7 +419,7 @@ def run_model(d):
     words = [d.choice(["the cat sat on the mat", "the cats sat", "a dog, the cat", SENTENCE, "the cat sat and the cat sat"]), "--model", a_model(d)]
     words += d.options(LAYERS, 0, 3)
     if d.random() < 0.2:
-        words += d.options(PICTURE, 1, 3) + ["-o", "out." + d.choice(["svg", "svg", "html"])]
+        words += d.options(PICTURE_OF_RUN, 1, 3) + ["-o", "out." + d.choice(["svg", "svg", "html"])]
     elif d.random() < 0.07:
         words += ["--against", d.file("model.json", "states.json", "model.npz")]
     else:

@@ -52,11 +52,11 @@ def with_input(folder, text):
 
 def program_that(script, folder):
     """A folder for the PATH with an attn-cli that runs `script` first, in which $real is the program and $first the
-    --first-index of the part. None: with no attn-cli."""
+    lines.first_index of the part. None: with no attn-cli."""
     folder = folder / "bin"
     folder.mkdir()
     if script is not None:
-        first = '[[ "$*" =~ --first-index\\ ([0-9]+) ]]; first=${BASH_REMATCH[1]}'
+        first = '[[ "$*" =~ lines\\.first_index=([0-9]+) ]]; first=${BASH_REMATCH[1]}'
         (folder / "attn-cli").write_text(f'#!/bin/bash\nreal={PROGRAM}\n{first}\n{script}\nexec "$real" "$@"\n')
         (folder / "attn-cli").chmod(0o755)
     return folder

@@ -149,7 +149,7 @@ def parameters(files):
         layer |= {"zeros": Array((any_size(files), 8))}
     if draw.random() < 0.3:
         layer |= {"b_q": Array((draw.choice((width, any_size(files))),))}
-    return ["run", draw.choice((SENTENCE, "a b")), "--params", files.bad_set(layer), "--layout", draw.choice(("run", "in-out", "out-in"))]
+    return ["run", draw.choice((SENTENCE, "a b")), "--params", files.bad_set(layer), "--set", "parameters.layout=" + draw.choice(("run", "in-out", "out-in"))]
 
 
 def embeddings(files):
@@ -160,7 +160,7 @@ def embeddings(files):
     words = ["run", draw.choice(("a b a", "the the", "a")), "--embeddings", table]
     if draw.random() < 0.6:
         (files.folder / "words").write_text("a\nb\nthe\n"[: draw.choice((4, 8))])
-        words += ["--embedding-words", "in/words" if draw.random() < 0.8 else files.text()]
+        words += ["--set", "embeddings.words.file=" + ("in/words" if draw.random() < 0.8 else files.text())]
     more = draw.choice(([], ["--init", "identity"], ["--unknown", "a"]))
     if "identity" in more:
         files.array_bytes += 3 * 4 * width * width  # W_q, W_k and W_v

@@ -22,6 +22,9 @@ enum class Shade {
 };
 inline constexpr std::array<std::string_view, 3> shade_names{"absolute", "row", "log"};
 
+/// What messages call ShadeOptions::most.
+inline constexpr std::string_view most_of_shade = "the number of the strongest colour";
+
 /// What a user asks for.
 struct ShadeOptions {
     std::optional<Shade> shade = {};

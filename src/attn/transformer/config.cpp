@@ -190,7 +190,7 @@ Config::Config(ConfigValues values, const std::vector<std::string>& ignored) : v
 {
     for (const std::string& key : ignored) {
         if (std::erase_if(values_, [&](const auto& entry) { return is_inside(entry.first, key); }) == 0) {
-            throw Error(ErrorKind::usage, "--ignore-config", in_quotes(key), "a key that this config has");
+            throw Error(ErrorKind::usage, "--set model.ignore_config", in_quotes(key), "a key that this config has");
         }
     }
 }
@@ -361,11 +361,10 @@ void Config::require_all_used() const
         keys += (keys.empty() ? "" : ",") + key;
     }
     const bool one = unknown.size() == 1;
-    throw Error(ErrorKind::data,
-                fmt::format("{} {} not known here and may change what the model computes; if {} not, --ignore-config {} "
-                            "leaves {} out",
-                            stated, one ? "is" : "are", one ? "it does" : "they do", in_quotes(keys, 2 * most),
-                            one ? "it" : "them"));
+    throw Error(ErrorKind::data, fmt::format("{} {} not known here and may change what the model computes; if {} not, "
+                                             "--set model.ignore_config={} leaves {} out",
+                                             stated, one ? "is" : "are", one ? "it does" : "they do", in_quotes(keys, 2 * most),
+                                             one ? "it" : "them"));
 }
 
 } // namespace attn::transformer

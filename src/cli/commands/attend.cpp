@@ -77,9 +77,10 @@ int judge(const TiedCall& call, const StoredTensor& right, Log& log)
     model::diagnose::HalfReference half(call.resolved);
     Judge judge;
     judge.json = call.options.output.json;
+    judge.most_bytes = call.globals.most_bytes();
     judge.against = [&](const ComparedFile& file) {
         return model::diagnose::against(attention, right, file.only({right.name}), file.name(),
-                                        call.options.against.criterion(), half, {.threads = call.threads});
+                                        call.options.against.criterion(), half, {.threads = call.globals.threads});
     };
     if (call.options.against.suggest) {
         judge.suggest = [&](const model::diagnose::Diagnosis& tied) { return write_suggested_input(call, tied); };
@@ -120,7 +121,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({resolved, options, operands, globals.threads}, result.tensors.front(), log);
+        return judge({resolved, options, operands, globals}, result.tensors.front(), log);
     }
     output.show_progress(stages);
     const auto tell = [&](double share) {

@@ -38,7 +38,6 @@ struct CheckOptions {
     bool all = false;
     bool json = false;
     std::optional<double> rtol, atol;
-    std::size_t max_input_bytes = largest_file;
 };
 
 constexpr std::array examples{
@@ -82,7 +81,7 @@ model::SavedResult written(const model::Result& result)
 class Checker {
 public:
     Checker(const CheckOptions& options, const Globals& globals, Log& log)
-        : log_(log), json_(options.json), most_bytes_(options.max_input_bytes), stages_(log),
+        : log_(log), json_(options.json), most_bytes_(globals.max_input_bytes.value_or(largest_file)), stages_(log),
           isa_note_(globals.isa), tolerance_{.rtol = options.rtol.value_or(0), .atol = options.atol.value_or(0)},
           tolerance_given_(options.rtol || options.atol)
     {
@@ -288,7 +287,6 @@ void declare_check(Options& options, CheckOptions& check)
     options.add(rtol_option("relative tolerance for saved results", "0: the decimals must be equal"), check.rtol);
     options.add(atol_option("absolute tolerance for saved results", "0"), check.atol);
     options.add(json_option("print a JSON document per line for each recipe and result"), check.json);
-    options.add(option::max_input_bytes("1073741824"), check.max_input_bytes);
 }
 
 } // namespace

@@ -62,7 +62,7 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     output.finish();
 }
 
-int execute_compare(CompareOptions& options, const TypedArguments& operands, const Globals&, Log&)
+int execute_compare(CompareOptions& options, const TypedArguments& operands, const Globals& globals, Log&)
 {
     if (options.rtol || options.atol) {
         options.tolerance = model::Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};
@@ -76,8 +76,8 @@ int execute_compare(CompareOptions& options, const TypedArguments& operands, con
     if (split_tensor_argument(name_a).path == "-" && split_tensor_argument(name_b).path == "-") {
         throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: one -");
     }
-    const ComparedFile a(name_a);
-    const ComparedFile b(name_b);
+    const ComparedFile a(name_a, globals.most_bytes());
+    const ComparedFile b(name_b, globals.most_bytes());
     const model::Comparison comparison = model::compare(a.contents(), b.contents(), options);
     a.require_unchanged();
     b.require_unchanged();

@@ -1,6 +1,7 @@
 // attn-cli completions: what a shell offers while a command is typed. The scripts of the three shells hand over the words; what
 // may come next is found here, from the declarations of the options.
 #include "attn/io/builtin.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/help.hpp"
 #include "cli/options/command.hpp"
@@ -46,6 +47,7 @@ _attn_cli() {
             mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X "!$line" -- "$cur"; compgen -d -- "$cur")
         else
             COMPREPLY+=("$line")
+            [[ $line != *= ]] || compopt -o nospace
         fi
     done < <("${1/#\~/$HOME}" completions bash -- "${words[@]}" 2>/dev/null)
 }
@@ -56,15 +58,18 @@ constexpr std::string_view zsh_script = R"sh(#compdef attn-cli
 # Completion of attn-cli for zsh.
 _attn-cli() {
     local line
-    local -a offered patterns
+    local -a offered unfinished patterns
     for line in "${(@f)$(${~words[1]} completions zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
         if [[ $line == \** ]]; then
             patterns+=($line)
+        elif [[ ${line%%:*} == *= ]]; then
+            unfinished+=($line)
         elif [[ -n $line ]]; then
             offered+=($line)
         fi
     done
     (( $#offered )) && _describe -V attn-cli offered
+    (( $#unfinished )) && _describe -V attn-cli unfinished -S ''
     if (( $#patterns )); then
         compset -P '--*='
         _files -g "(${(j:|:)patterns})"
@@ -156,10 +161,31 @@ Candidates operands_of(std::string_view usage, std::size_t place)
     return all;
 }
 
-/// Behind what is typed of the value: "--format=", or the other items of a list.
-Candidates values_of(const ListedOption& option, std::string typed)
+/// Of a key of --set: "rounding=" while the key is typed, then "rounding=step", each behind `before`.
+Candidates keys_and_values(const SetKeys& keys, std::string_view typed, const std::string& before = {})
 {
-    typed.resize(typed.find_last_of(option.takes_list ? ",=" : "=") + 1);
+    Candidates all;
+    const std::size_t equals = typed.find('=');
+    if (equals == std::string_view::npos) {
+        for (const SetKey& key : keys.all()) {
+            all.push_back({before + key.named_as(typed) + "=", first_phrase(key.meaning)});
+        }
+    } else if (const SetKey* key = keys.find(typed)) {
+        for (const std::string& value : key->offered) {
+            all.push_back({(value.starts_with('*') ? "" : before + std::string(typed.substr(0, equals + 1))) + value});
+        }
+    }
+    return all;
+}
+
+/// Behind what is typed of the value, the other items of a list, and `before` it: "--format=".
+Candidates values_of(const ListedOption& option, std::string typed, const std::string& before = {})
+{
+    if (option.keys != nullptr) {
+        return keys_and_values(*option.keys, typed, before);
+    }
+    typed.resize(option.takes_list ? typed.find_last_of(',') + 1 : 0);
+    typed.insert(0, before);
     Candidates all;
     for (const std::string& word : option.offered) {
         for (const Candidate& candidate : meant_by(word)) {
@@ -193,13 +219,19 @@ Candidates candidates(std::span<const std::string> before, const std::string& la
     std::vector<ListedOption> options = global_options();
     const Command* command = nullptr;
     std::size_t operands = 0;
-    bool awaits_value = false, all_text = false;
+    bool all_text = false;
+    std::string awaiting;   // the option whose value is next
+    std::string parted_key; // of --set, whose value is next, for bash parts KEY=VALUE in two words
     for (const std::string& word : before) {
-        if (awaits_value) {
-            awaits_value = false;
+        if (!awaiting.empty()) {
+            const bool parted = awaiting == model::option::set && word.find('=') == std::string::npos;
+            parted_key = parted ? word + "=" : "";
+            awaiting.clear();
+        } else if (!parted_key.empty()) {
+            parted_key.clear();
         } else if (!all_text && word.starts_with('-')) {
             const ListedOption* option = find_option(options, word);
-            awaits_value = option != nullptr && !option->symbol.empty();
+            awaiting = option != nullptr && !option->symbol.empty() ? word : "";
             all_text = word == "--";
         } else if (command == nullptr && find_command(word) != nullptr) {
             command = find_command(word);
@@ -208,13 +240,20 @@ Candidates candidates(std::span<const std::string> before, const std::string& la
             ++operands;
         }
     }
-    if (awaits_value) {
-        return values_of(*find_option(options, before.back()), last);
+    if (!parted_key.empty()) {
+        Candidates values = keys_and_values(*find_option(options, std::string(model::option::set))->keys, parted_key);
+        for (Candidate& value : values) {
+            value.word.erase(0, value.word.starts_with(parted_key) ? parted_key.size() : 0);
+        }
+        return values;
+    }
+    if (!awaiting.empty()) {
+        return values_of(*find_option(options, awaiting), last);
     }
     if (last.starts_with('-') && !all_text) {
         const std::size_t equals = last.find('=');
         const ListedOption* option = equals == std::string::npos ? nullptr : find_option(options, last.substr(0, equals));
-        return option == nullptr ? names_of(options) : values_of(*option, last);
+        return option == nullptr ? names_of(options) : values_of(*option, last.substr(equals + 1), last.substr(0, equals + 1));
     }
     Candidates all = command == nullptr ? meant_by("COMMAND") : operands_of(command->operands, operands);
     return all.empty() && last.empty() ? names_of(options) : all;

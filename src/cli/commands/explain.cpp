@@ -125,6 +125,7 @@ Explained explain_model(const ExplainOptions& options, Format format, const Glob
 
 int execute_explain(ExplainOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
+    options.max_input_bytes = globals.max_input_bytes.value_or(options.max_input_bytes);
     read_source(operands, options);
     options.runs_model = finish_trained(operands, options);
     if (globals.isa.value_or(core::Isa::portable) != core::Isa::portable) {

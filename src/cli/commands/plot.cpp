@@ -221,9 +221,10 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
     return result_of_saved(io::parse_saved_result(json), options);
 }
 
-model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
+model::Result read_file(const PlotOptions& options, TensorInputs& inputs, std::size_t most_bytes)
 {
     const MappedFile& file = inputs.json_or_tensors(options.file.path, "a result or tensor as JSON, or ");
+    require_size(file.name(), file.bytes().size(), most_bytes);
     if (!begins_json(file.bytes())) {
         return result_of_tensor(inputs.open(options.file).view, options, inputs, file.name());
     }
@@ -264,14 +265,14 @@ std::string command_of(const model::Result& result, const PlotOptions& options)
     return computed ? "attn-cli run --recipe " + shell_word(options.file.path) : "";
 }
 
-int execute_plot(PlotOptions& options, const TypedArguments& operands, const Globals&, Log& log)
+int execute_plot(PlotOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_options(operands, options);
     Output output(options.output.path);
     StageReporter stages(log);
     output.show_progress(stages);
     TensorInputs inputs;
-    model::Result result = read_file(options, inputs);
+    model::Result result = read_file(options, inputs, globals.most_bytes());
     if (!options.head.empty() && !result.foreign) { // of a tensor what was asked for was read alone
         model::keep_heads(result, options.head, model::Origin::options_alone(option_name));
     }
@@ -327,7 +328,7 @@ void declare_plot(Options& options, PlotOptions& plot)
         plot.top);
     declare_digits(options, plot.output);
     declare_notation(options, plot.output);
-    declare_pictures(options, plot.picture_options);
+    declare_pictures(options, plot.picture_options, PictureSpelling::options);
 }
 
 } // namespace

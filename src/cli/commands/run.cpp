@@ -84,6 +84,7 @@ int run(RunSource& source, RunReport& report, const RunOptions& options, const T
 
 int execute_run(RunOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
+    options.max_input_bytes = globals.max_input_bytes.value_or(options.max_input_bytes);
     finish_run_options(operands, options);
     refuse_documents(options);
     if (!options.against.given()) {

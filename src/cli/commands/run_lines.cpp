@@ -123,7 +123,7 @@ public:
           threads_(run.report.log().verbose() ? 1 : run.source.settings().threads), // stages are told line by line in order
           memory_(std::min(small_memory, memory_limit() / (threads_ * beside_arrays))), size_(bytes_left(input)),
           reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
-          workers_(static_cast<std::size_t>(threads_)), index_(run.options.first_index)
+          workers_(static_cast<std::size_t>(threads_)), first_(run.options.first_index.value_or(0)), index_(first_)
     {
         const std::string& lines = *run.options.lines;
         OpenObject object;
@@ -140,7 +140,7 @@ public:
         for (std::vector<Line> lines = more(); !lines.empty(); lines = more()) {
             answer(lines);
             index_ += std::ssize(lines);
-            stages().show_lines(index_ - run_.options.first_index, share());
+            stages().show_lines(index_ - first_, share());
         }
         output().finish();
         return failed_ ? bad_data : success;
@@ -320,6 +320,7 @@ private:
     LineReader reader_;
     std::vector<std::unique_ptr<Worker>> workers_; ///< of each thread, made when it has its first line
     std::vector<Answer> answers_;                  ///< of the lines that have come
+    Index first_;                                  ///< that of the first line of all
     Index index_;                                  ///< of the first of them
     bool prepared_ = false, begun_ = false, failed_ = false;
 };

@@ -25,10 +25,10 @@ ResultFormat format_of(const RunOptions& options, const Output& output, const Lo
             .picture = options.picture,
             .captioned = options.picture_options.caption,
             .page = {.shade = options.picture_options.shade},
-            .header = !options.no_header};
+            .header = options.header.value_or(true)};
 }
 
-/// Entries count from 0, as heads do and as --entry takes them.
+/// Entries count from 0, as heads do and as the key entry takes them.
 std::string name_of_entry(Index entry)
 {
     return fmt::format("entry {}", entry);

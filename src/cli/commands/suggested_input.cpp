@@ -59,7 +59,7 @@ report::SuggestedFile write_suggested_input(const TiedCall& call, const model::d
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
     report::SuggestedFile file;
     const Compared compared = weights ? Compared::weights : Compared::context;
-    file.suggestion = suggest_input(call.resolved, compared, tied, {.threads = call.threads});
+    file.suggestion = suggest_input(call.resolved, compared, tied, {.threads = call.globals.threads});
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);
         file.path = *options.suggest;

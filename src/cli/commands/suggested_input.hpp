@@ -11,7 +11,7 @@ struct TiedCall {
     const model::ResolvedAttend& resolved;
     const AttendOptions& options;
     const TypedArguments& typed;
-    int threads = 1;
+    const Globals& globals;
 };
 
 /// Writes the file where there is such an input.

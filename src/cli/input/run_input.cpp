@@ -2,8 +2,11 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/bytes.hpp"
+#include "attn/io/json/recipe.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/recipe/option_names.hpp"
+#include "attn/report/json/recipe_json.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/embeddings.hpp"
@@ -13,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include <unistd.h>
@@ -31,6 +35,38 @@ void label(model::Recipe& recipe, const std::vector<std::string>& labels)
         positions->labels = labels;
     } else {
         throw Error(ErrorKind::usage, "--labels requires --ids, or a recipe of ids or positions");
+    }
+}
+
+/// The step with what --set says of it, judged as one of a file.
+model::Step changed(const model::Step& step, const model::StepValues& values, const std::string& place)
+{
+    const bool seed = std::holds_alternative<model::Seed>(step);
+    for (const auto& [field, value] : values) {
+        if ((field == &model::draw_field::seed) != seed) {
+            throw Error(ErrorKind::usage, fmt::format("{}.{}", place, field->key), seed ? "a step that is a seed" : "a draw",
+                        seed ? "seed alone" : "any other key than seed");
+        }
+    }
+    try {
+        return io::parse_step(report::step_with(step, values), place);
+    } catch (const Error& error) {
+        throw Error(ErrorKind::usage, error.what());
+    }
+}
+
+void change_steps(model::Recipe& recipe, const std::map<Index, model::StepValues>& steps)
+{
+    for (const auto& [number, values] : steps) {
+        const std::string place =
+            fmt::format("{} {}", model::option::set, model::place_of_step(static_cast<std::size_t>(number)));
+        if (number >= std::ssize(recipe.draws)) {
+            throw Error(ErrorKind::usage, place,
+                        recipe.draws.empty() ? "a recipe without draws" : counted(std::ssize(recipe.draws), "step"),
+                        recipe.draws.empty() ? "one that draws" : fmt::format("0 to {}", std::ssize(recipe.draws) - 1));
+        }
+        model::Step& step = recipe.draws[static_cast<std::size_t>(number)];
+        step = changed(step, values, place);
     }
 }
 
@@ -76,6 +112,7 @@ void split_name(model::Overrides& overrides, const model::FieldInfo& file, const
 model::Recipe make_recipe(const InputOptions& options)
 {
     model::Recipe recipe = options.recipe ? load_recipe(*options.recipe, options.max_input_bytes) : model::default_recipe();
+    change_steps(recipe, options.steps);
     model::Overrides overrides = options.overrides;
     split_name(overrides, field::mask_file, field::mask_name);
     split_name(overrides, field::embeddings_file, field::embeddings_name);

@@ -19,7 +19,7 @@ inline constexpr OptionInfo attend_heads{model::option::heads, "H", "heads that 
 inline constexpr OptionInfo attend_kv_heads{model::option::kv_heads, "H_KV", "number of heads in the keys and values", "H",
                                             model::field::kv_heads.allowed};
 inline constexpr OptionInfo layout{
-    model::option::layout, "ORDER",
+    "--layout", "ORDER",
     "order of batch, heads, positions and components; bshd: (B, T, H, d) or (T, H, d), as FlashAttention and JAX have it, the "
     "cache and the result too; not with --heads",
     "bhsd", model::allow::one_of(model::tensor_layout_names)};

@@ -1,11 +1,13 @@
 // A command as data: what --help prints, the options that it declares, and what runs it.
 #pragma once
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/run.hpp"
 #include "cli/options/options.hpp"
 #include "cli/system/log.hpp"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +25,11 @@ struct Example {
 struct TypedOption {
     std::string name;
     std::optional<std::string> value; ///< none: a switch
-    std::string group;                ///< in help
+    std::string group;                ///< in help, or of the key of --set
     std::size_t operands_before = 0;
+
+    /// "--heads", "--set rounding"
+    [[nodiscard]] std::string said() const { return name == model::option::set ? name_of_key(value.value_or("")) : name; }
 };
 
 /// What is typed that is no option, in order; and the options once more, for who repeats them.
@@ -34,12 +39,16 @@ struct TypedArguments {
     std::vector<TypedOption> options = {};
 };
 
-inline constexpr std::string_view isa_name = "--isa";
+inline constexpr std::string_view isa_name = "--isa", max_input_bytes_name = "--max-input-bytes";
 
 /// The options that every command has.
 struct Globals {
     int threads = 1;
     std::optional<core::Isa> isa; ///< none: whatever suits the command
+    std::optional<std::size_t> max_input_bytes = {};
+
+    /// Of a file that is mapped, not read.
+    [[nodiscard]] std::size_t most_bytes() const { return max_input_bytes.value_or(std::numeric_limits<std::size_t>::max()); }
 };
 
 /// Reads what the options could not know alone, and does the work; gives the exit code.

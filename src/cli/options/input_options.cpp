@@ -18,33 +18,17 @@ using model::FieldType;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
 
-/// Fields without an option of their own: they describe a recipe, are set by another option or a hand-made one (--query,
-/// --entry, --verify, --positions), or only articles need them.
-constexpr auto without_option = std::to_array<const FieldInfo*>({
-    &field::schema,
-    &field::name,
-    &field::title,
-    &field::source,
-    &field::note,
+/// Fields whose option is a hand-made one, or part of that of another field.
+constexpr auto said_otherwise = std::to_array<const FieldInfo*>({
     &field::sentence,
-    &field::batch_of_ids,
-    &field::positions_count,
-    &field::batch_of_positions,
     &field::labels_of_positions,
-    &field::key_dim,
-    &field::value_dim,
-    &field::score_order,
-    &field::embeddings_allow_nonfinite,
-    &field::mask_name,
     &field::embeddings_name,
+    &field::mask_name,
     &field::rope_base,
     &field::rope_dim,
     &field::rope_style,
-    &field::words_bytes,
-    &field::embeddings_bytes,
     &field::query,
     &field::head,
-    &field::entry,
     &field::verify,
 });
 
@@ -59,14 +43,12 @@ constexpr std::array<Group, 4> groups{
      {"Word vectors", {"embeddings", "embeddings.words", none, none}},
      {"Attention", {"attention", "attention.mask", "attention.positions", "attention.dropout"}}}};
 
-constexpr bool has_option(const FieldInfo& field)
+constexpr bool is_declared(const FieldInfo& field)
 {
-    const FieldType type = field.allowed.type;
-    return type != FieldType::digest && type != FieldType::objects && type != FieldType::mask &&
-           std::ranges::find(without_option, &field) == without_option.end();
+    return field.spelling != model::Spelling::file && std::ranges::find(said_otherwise, &field) == said_otherwise.end();
 }
 static_assert(std::ranges::all_of(field::all, [](const FieldInfo* field) {
-    return !has_option(*field) || std::ranges::any_of(groups, [&](const Group& group) {
+    return !is_declared(*field) || std::ranges::any_of(groups, [&](const Group& group) {
         return std::ranges::find(group.sections, field->section()) != group.sections.end();
     });
 }));
@@ -180,7 +162,7 @@ void require_size(std::string_view name, std::size_t bytes, std::size_t most)
 {
     if (bytes > most) {
         throw Error(ErrorKind::data, name, fmt::format("{} bytes", bytes),
-                    fmt::format("up to {}; {} allows more", most, option::max_input_bytes("").name));
+                    fmt::format("up to {}; {} allows more", most, max_input_bytes_name));
     }
 }
 
@@ -196,11 +178,11 @@ void declare_input(Options& options, InputOptions& input)
     for (const Group& group : groups) {
         options.group(group.title);
         for (const FieldInfo* field : field::all) {
-            if (std::ranges::find(group.sections, field->section()) == group.sections.end() || !has_option(*field)) {
+            if (std::ranges::find(group.sections, field->section()) == group.sections.end() || !is_declared(*field)) {
                 continue;
             }
-            if (field == &field::allow_nonfinite) {
-                options.add(*field, input.allow_nonfinite);
+            if (field->spelling == model::Spelling::key) {
+                options.add_key(*field, input.overrides);
             } else if (field == &field::labels_of_ids) {
                 options.add(*field, input.labels);
             } else {
@@ -212,16 +194,17 @@ void declare_input(Options& options, InputOptions& input)
             declare_field(options, draw_field::init, input.overrides);
         }
     }
+    options.add_step_keys([&input](Index step, const FieldInfo& field, const model::FieldValue& value) {
+        input.steps[step].insert_or_assign(&field, value);
+    });
     options.group("Input");
     options.add(option::recipe, input.recipe);
-    declare_field(options, field::entry, input.overrides);
-    options.add(option::max_input_bytes("67108864"), input.max_input_bytes);
+    options.add_set();
 
     const std::string params = name(field::parameters_file);
     const std::string embeddings = name(field::embeddings_file);
-    options.need({name(field::prefix), name(field::layout)}, params);
-    options.need({name(field::words_file), name(field::unknown)}, embeddings);
-    options.need({name(field::dropout_seed), name(field::dropout_mkl)}, name(field::dropout));
+    options.need({name(field::prefix)}, params);
+    options.need({name(field::unknown)}, embeddings);
     options.exclude({params, name(draw_field::init)});
     for (const FieldInfo* of_text :
          {static_cast<const FieldInfo*>(&field::cross), static_cast<const FieldInfo*>(&field::tokenizer),
@@ -239,8 +222,11 @@ void read_source(const TypedArguments& operands, InputOptions& input)
                           : "a sentence of several words needs quotes");
     model::Overrides& overrides = input.overrides;
     const bool sentence = !operands.words.empty();
-    const bool ids = overrides.contains(field::ids);
-    const std::string ids_name = option_name(field::ids);
+    const bool ids = overrides.contains(field::ids), positions = overrides.contains(field::positions_count);
+    const std::string ids_name = option_name(field::ids), positions_name = option_name(field::positions_count);
+    exclude(sentence, positions, "SENTENCE and " + positions_name);
+    exclude(input.lines.has_value(), positions, fmt::format("{} and {}", option::lines.name, positions_name));
+    exclude(ids, positions, fmt::format("{} and {}", ids_name, positions_name));
     exclude(sentence, input.lines.has_value(), "SENTENCE and --lines");
     exclude(sentence, ids, "SENTENCE and " + ids_name);
     exclude(input.lines.has_value(), ids, fmt::format("{} and {}", option::lines.name, ids_name));
@@ -253,26 +239,11 @@ void read_source(const TypedArguments& operands, InputOptions& input)
     } else if (sentence && operands.words.front() != "-") {
         require_size("SENTENCE", operands.words.front().size(), input.max_input_bytes);
         overrides.set(field::sentence, operands.words.front());
-    } else {
+    } else if (!positions || input.recipe) {
         input.source = sentence ? SentenceSource::standard_input : input.recipe ? SentenceSource::recipe : SentenceSource::pipe;
     }
     exclude(input.reads_sentence() || input.lines == "-", input.recipe == "-", "a recipe and a text from standard input");
     read_labels(input);
-    if (input.allow_nonfinite) {
-        const bool parameters = overrides.contains(field::parameters_file);
-        const bool embeddings = overrides.contains(field::embeddings_file);
-        if (!parameters && !embeddings) {
-            throw Error(ErrorKind::usage,
-                        fmt::format("{} requires {} or {}", option_name(field::allow_nonfinite),
-                                    option_name(field::parameters_file), option_name(field::embeddings_file)));
-        }
-        if (parameters) {
-            overrides.set(field::allow_nonfinite, true);
-        }
-        if (embeddings) {
-            overrides.set(field::embeddings_allow_nonfinite, true);
-        }
-    }
 }
 
 } // namespace attn::cli

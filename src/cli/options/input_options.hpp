@@ -5,6 +5,7 @@
 #include "attn/model/recipe/trained_config.hpp"
 #include "cli/options/command.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,28 +24,24 @@ enum class SentenceSource {
 namespace option {
 
 inline constexpr OptionInfo lines{"--lines", "FILE", "one sentence per line, one result per line; - is standard input"};
+inline constexpr std::string_view first_index_key = "lines.first_index";
 inline constexpr OptionInfo first_index{"--first-index", "N", "\"index\" of the first line, for a part of a longer input", "0",
                                         model::allow::integer(0, Index{1} << 62U)}; // no input makes the last one overflow
 inline constexpr OptionInfo recipe{"--recipe", "NAME|FILE",        "take everything from a recipe; other options override it",
                                    "",         model::allow::text, "RECIPE, *.json"};
-[[nodiscard]] constexpr OptionInfo max_input_bytes(std::string_view usual)
-{
-    return {"--max-input-bytes", "N", "refuse a longer text, file or line of a file", usual,
-            model::allow::integer(1, Index{1} << 40U)};
-}
 
 } // namespace option
 
 struct InputOptions {
     SentenceSource source = SentenceSource::overrides;
     std::optional<std::string> lines; ///< path of --lines, "-" for standard input
-    Index first_index = 0;            ///< of its first line
+    std::optional<Index> first_index; ///< of its first line
     std::optional<std::string> recipe;
     model::Overrides overrides;
     model::TrainedConfig trained;                   ///< of --model
     std::optional<Index> layer_of_head;             ///< of --head LAYER.HEAD
     std::optional<std::vector<std::string>> labels; ///< of --ids, or of the ids or positions of the recipe
-    bool allow_nonfinite = false;                   ///< in the files of parameters and embeddings
+    std::map<Index, model::StepValues> steps;       ///< of the recipe's draws, by their place
     std::size_t max_input_bytes = std::size_t{64} << 20U;
 
     /// Whether standard input is the sentence.
@@ -54,7 +51,7 @@ struct InputOptions {
     }
 };
 
-/// The fields of a recipe as options, with --recipe and --max-input-bytes.
+/// The fields of a recipe as options and as keys of --set, with --recipe.
 void declare_input(Options& options, InputOptions& input);
 /// Whether the options of a group say what is computed, and not how it is shown.
 [[nodiscard]] bool is_of_computation(std::string_view group);

@@ -27,17 +27,24 @@ namespace field = model::field;
 constexpr auto other_names = std::to_array<std::pair<const FieldInfo*, std::string_view>>({
     {&field::parameters_file, "--params"},
     {&field::embeddings_file, "--embeddings"},
-    {&field::words_file, model::option::embedding_words},
+    {&field::embeddings_name, "--embeddings FILE:NAME"},
+    {&field::sentence, "SENTENCE"},
     {&field::mask_file, model::option::mask},
+    {&field::mask_name, "--mask FILE:NAME"},
     {&field::positions, "--positions"},
     {&field::rope_base, "--positions rope:base"},
     {&field::rope_dim, "--positions rope:dim"},
     {&field::rope_style, "--positions rope:style"},
     {&field::dropout, model::option::dropout},
-    {&field::dropout_seed, "--dropout-seed"},
-    {&field::dropout_mkl, "--dropout-mkl"},
     {&model::trained_field::name, model::option::model},
     {&model::trained_field::layers, model::option::layer},
+});
+
+/// What the options were called that are keys of --set now, where the key does not give the name.
+constexpr auto old_names = std::to_array<std::pair<const FieldInfo*, std::string_view>>({
+    {&field::words_file, "--embedding-words"},
+    {&field::dropout_seed, "--dropout-seed"},
+    {&field::dropout_mkl, "--dropout-mkl"},
 });
 
 /// Whose endings the symbol does not give.
@@ -155,17 +162,38 @@ std::vector<std::string> offered_by(const OptionInfo& option)
                                               : std::vector<std::string>();
 }
 
-} // namespace
-
-std::string option_name(const FieldInfo& field)
+/// "--embed-dim" for "dims.embed_dim"
+template <std::size_t count>
+std::string dashed_name(const FieldInfo& field, const std::array<std::pair<const FieldInfo*, std::string_view>, count>& others)
 {
-    const auto* const other = std::ranges::find(other_names, &field, &decltype(other_names)::value_type::first);
-    if (other != other_names.end()) {
+    const auto other = std::ranges::find(others, &field, &std::pair<const FieldInfo*, std::string_view>::first);
+    if (other != others.end()) {
         return std::string(other->second);
     }
     std::string name = "--" + std::string(field.name());
     std::ranges::replace(name, '_', '-');
     return name;
+}
+
+/// A key that is declared as an option is.
+SetKey key_like(const OptionInfo& option, std::string key, std::string group, std::function<void(Index, const FieldValue&)> set)
+{
+    const bool flag = option.allowed.type == FieldType::flag;
+    return {.key = std::move(key),
+            .symbol = std::string(option.symbol),
+            .meaning = description(option),
+            .offered = flag ? std::vector<std::string>{"false", "true"} : offered_by(option),
+            .group = std::move(group),
+            .old_name = std::string(option.name),
+            .allowed = option.allowed,
+            .set = std::move(set)};
+}
+
+} // namespace
+
+std::string option_name(const FieldInfo& field)
+{
+    return field.spelling == model::Spelling::key ? name_of_key(field.key) : dashed_name(field, other_names);
 }
 
 OptionInfo option_of(const FieldInfo& field, std::string_view name)
@@ -251,6 +279,55 @@ void Options::add(const OptionInfo& option, const Set& set)
         });
     }
     declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group_)->disable_flag_override();
+}
+
+bool Options::wants_keys() const
+{
+    return listed_ != nullptr || typed_ == nullptr || is_typed(model::option::set, *typed_);
+}
+
+void Options::add_set()
+{
+    const OptionInfo option{
+        model::option::set, "KEY=VALUE",
+        "give any other setting by its name in JSON, such as rounding=step; may be repeated; `attn-cli help "
+        "recipes` lists the keys"};
+    if (listed_ != nullptr) {
+        listed_->push_back(
+            {{std::string(option.name)}, std::string(option.symbol), description(option), group_, {}, false, keys_});
+    } else if (wants_keys()) {
+        app_->add_option(std::string(option.name),
+                         [keys = keys_](const CLI::results_t& texts) {
+                             for (const std::string& text : texts) {
+                                 keys->set(unmarked(text));
+                             }
+                             return true;
+                         })
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+            ->group(group_);
+    }
+}
+
+void Options::add_key(std::string_view key, const OptionInfo& option, const Set& set)
+{
+    if (wants_keys()) {
+        keys_->add(key_like(option, std::string(key), group_, [set](Index, const FieldValue& value) { set(value); }));
+    }
+}
+
+void Options::add_key(const FieldInfo& field, const Set& set)
+{
+    const bool was_option = !field.symbol.empty() || field.allowed.type == FieldType::flag;
+    const std::string name = was_option ? dashed_name(field, old_names) : "";
+    add_key(field.key, option_of(field, name), set);
+}
+
+void Options::add_step_keys(const SetOfStep& set)
+{
+    for (const FieldInfo* field : wants_keys() ? fields_of_steps() : std::vector<const FieldInfo*>()) {
+        keys_->add(key_like(option_of(*field, ""), key_of_step(*field), group_,
+                            [set, field](Index step, const FieldValue& value) { set(step, *field, value); }));
+    }
 }
 
 void Options::need(std::initializer_list<std::string_view> options, std::string_view other)

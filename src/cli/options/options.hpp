@@ -6,9 +6,11 @@
 #pragma once
 
 #include "attn/model/recipe/overrides.hpp"
+#include "cli/options/set_option.hpp"
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +50,8 @@ struct ListedOption {
     std::string meaning;            ///< with choices, range and what is usual
     std::string group;
     std::vector<std::string> offered;
-    bool takes_list = false; ///< several of them, with commas
+    bool takes_list = false;                  ///< several of them, with commas
+    std::shared_ptr<const SetKeys> keys = {}; ///< of --set
 };
 
 inline constexpr model::Allowed tolerance = model::allow::real_from(0, "a finite number from 0, such as 1e-6");
@@ -61,7 +64,8 @@ inline constexpr model::Allowed tolerance = model::allow::real_from(0, "a finite
     return {"--atol", "X", meaning, usual, tolerance};
 }
 
-/// What is typed for a field of a recipe: "--embed-dim" for "dims.embed_dim"; a few have names of their own.
+/// What is typed for a field of a recipe: "--embed-dim" for "dims.embed_dim"; a few have names of their own. Of one that has no
+/// option "--set dims.d_a".
 [[nodiscard]] std::string option_name(const model::FieldInfo& field);
 /// `name` is its option_name(), which must outlive what it gives.
 [[nodiscard]] OptionInfo option_of(const model::FieldInfo& field, std::string_view name);
@@ -100,6 +104,31 @@ public:
         add(option_of(field, option_name(field)), [&](const model::FieldValue& value) { overrides.set(field, value); });
     }
 
+    /// Declares --set, for the keys that follow.
+    void add_set();
+    /// Declares a key of --set as an option is declared; the name of `option` is the one that it had as an option, if any.
+    void add_key(std::string_view key, const OptionInfo& option, const Set& set);
+    template <typename Member>
+    void add_key(std::string_view key, const OptionInfo& option, Member& member)
+    {
+        add_key(key, option, [&member](const model::FieldValue& value) { model::assign(member, value); });
+    }
+    /// That of a field, bound to a member, or laid over the recipe.
+    void add_key(const model::FieldInfo& field, const Set& set);
+    template <typename Member>
+    void add_key(const model::FieldInfo& field, Member& member)
+    {
+        add_key(field, [&member](const model::FieldValue& value) { model::assign(member, value); });
+    }
+    void add_key(const model::FieldInfo& field, model::Overrides& overrides)
+    {
+        add_key(field, [&](const model::FieldValue& value) { overrides.set(field, value); });
+    }
+    /// Keys of any step of the draws.
+    using SetOfStep = std::function<void(Index step, const model::FieldInfo& field, const model::FieldValue& value)>;
+    void add_step_keys(const SetOfStep& set);
+    [[nodiscard]] const std::shared_ptr<SetKeys>& keys() const { return keys_; }
+
     /// Whether a typed option needs one that is not typed, and so not declared; then all have to be.
     [[nodiscard]] bool incomplete() const { return incomplete_; }
 
@@ -112,6 +141,9 @@ private:
     CLI::App* app_ = nullptr;
     const std::vector<std::string_view>* typed_ = nullptr;
     std::vector<ListedOption>* listed_ = nullptr;
+    [[nodiscard]] bool wants_keys() const;
+
+    std::shared_ptr<SetKeys> keys_ = std::make_shared<SetKeys>();
     bool incomplete_ = false;
     std::string group_;
 };

@@ -28,50 +28,72 @@ constexpr OptionInfo caption = switch_option(
 } // namespace
 } // namespace option
 
-void declare_pictures(Options& options, PictureOptions& picture)
+namespace {
+
+/// "picture.shade_max" of "--shade-max"
+std::string key_of(const OptionInfo& option)
 {
-    options.group("Pictures");
-    options.add(option::plot, picture.plot);
-    options.add(option::title, picture.title);
-    options.add(option::shade, picture.shade.shade);
-    options.add(option::shade_max, picture.shade.most);
-    options.add(option::ground, picture.ground);
-    options.add(option::caption, picture.caption);
+    std::string name(option.name.substr(2));
+    std::ranges::replace(name, '-', '_');
+    return "picture." + name;
 }
 
-namespace {
+std::string name_of(const OptionInfo& option, const PictureOptions& picture)
+{
+    return picture.spelling == PictureSpelling::keys ? name_of_key(key_of(option)) : std::string(option.name);
+}
 
 void require_shades(const PictureOptions& picture, Format format)
 {
     const report::ShadeOptions& shade = picture.shade;
     const bool coloured = format == Format::svg || format == Format::html || format == Format::table;
     if ((shade.shade || shade.most) && !coloured) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{} is for tables, SVG and pages", (shade.shade ? option::shade : option::shade_max).name));
+        throw Error(ErrorKind::usage, fmt::format("{} is for tables, SVG and pages",
+                                                  name_of(shade.shade ? option::shade : option::shade_max, picture)));
     }
     if (shade.shade == report::Shade::row && shade.most) {
-        throw Error(ErrorKind::usage, "--shade row gives each row its own largest; --shade-max is for the other two");
+        throw Error(ErrorKind::usage, fmt::format("{} is for the shades absolute and log; row gives each row its own largest",
+                                                  name_of(option::shade_max, picture)));
     }
     if (shade.shade && picture.plot == report::Plot::arcs) {
-        throw Error(ErrorKind::usage, "--shade is for heat maps; the thickest of --plot arcs is --shade-max");
+        throw Error(ErrorKind::usage, fmt::format("{} is for heat maps; the thickest of --plot arcs is {}",
+                                                  name_of(option::shade, picture), name_of(option::shade_max, picture)));
     }
 }
 
 } // namespace
+
+void declare_pictures(Options& options, PictureOptions& picture, PictureSpelling spelling)
+{
+    picture.spelling = spelling;
+    const auto add = [&](const OptionInfo& option, auto& member) {
+        if (spelling == PictureSpelling::keys) {
+            options.add_key(key_of(option), option, member);
+        } else {
+            options.add(option, member);
+        }
+    };
+    options.group("Pictures");
+    options.add(option::plot, picture.plot);
+    add(option::title, picture.title);
+    add(option::shade, picture.shade.shade);
+    add(option::shade_max, picture.shade.most);
+    add(option::ground, picture.ground);
+    add(option::caption, picture.caption);
+}
 
 report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top, const OutputOptions& output,
                               Format format)
 {
     require_shades(picture, format);
     if (format != Format::svg) {
-        const OptionInfo* given = picture.plot      ? &option::plot
-                                  : picture.title   ? &option::title
-                                  : picture.ground  ? &option::ground
-                                  : picture.caption ? &option::caption
-                                                    : nullptr;
-        if (given != nullptr) {
-            throw Error(ErrorKind::usage,
-                        fmt::format("{} is for pictures; give {} svg or -o FILE.svg", given->name, format_name));
+        const std::string given = picture.plot      ? std::string(option::plot.name)
+                                  : picture.title   ? name_of(option::title, picture)
+                                  : picture.ground  ? name_of(option::ground, picture)
+                                  : picture.caption ? name_of(option::caption, picture)
+                                                    : "";
+        if (!given.empty()) {
+            throw Error(ErrorKind::usage, fmt::format("{} is for pictures; give {} svg or -o FILE.svg", given, format_name));
         }
         return {};
     }

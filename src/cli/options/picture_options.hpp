@@ -16,7 +16,7 @@ inline constexpr Index most_lines = 1000000; ///< of arcs
 namespace option {
 
 inline constexpr OptionInfo shade_max{
-    model::option::shade_max, "X", "the number that has the strongest colour; pictures with the same one can be compared",
+    "--shade-max", "X", "the number that has the strongest colour; pictures with the same one can be compared",
     "1, or a round number", model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1")};
 [[nodiscard]] constexpr OptionInfo top(std::string_view meaning, std::string_view usual, const model::Allowed& allowed)
 {
@@ -25,15 +25,19 @@ inline constexpr OptionInfo shade_max{
 
 } // namespace option
 
+/// Where pictures are one thing of many, what they have beside their kind goes to keys of --set.
+enum class PictureSpelling { options, keys };
+
 struct PictureOptions {
     std::optional<report::Plot> plot;
     std::optional<std::string> title;
     report::ShadeOptions shade; ///< of tables, too
     std::optional<report::Ground> ground;
     bool caption = false;
+    PictureSpelling spelling = PictureSpelling::options;
 };
 
-void declare_pictures(Options& options, PictureOptions& picture);
+void declare_pictures(Options& options, PictureOptions& picture, PictureSpelling spelling);
 
 /// Throws Error(usage) for picture options beside a format that is no picture, shades of what has no colours or one scale, and
 /// for --top of a picture other than arcs.

@@ -18,7 +18,12 @@ constexpr OptionInfo top_of_run =
     top("add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, and the K "
         "strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
         "3 with --show summary", {.type = model::FieldType::integer, .least = 1, .most = most_lines, .in_words = range_of_top});
-constexpr OptionInfo no_header = switch_option("--no-header", "CSV without its first line, the column names");
+constexpr std::string_view header_key = "csv.header";
+constexpr OptionInfo header{.name = "--no-header",
+                            .symbol = "true|false",
+                            .meaning = "whether CSV begins with a line of column names",
+                            .usual = "true",
+                            .allowed = model::allow::flag};
 
 } // namespace
 } // namespace option
@@ -107,6 +112,10 @@ TypedArguments without_files(const TypedArguments& given, RunOptions& run)
 void require_layers(const RunOptions& run)
 {
     const std::vector<Index>& layers = run.trained.layers;
+    if (run.trained.join != model::Join::pieces && run.top) {
+        throw Error(ErrorKind::usage, fmt::format("{} and {} cannot be used together", option_name(model::trained_field::join),
+                                                  option::top_of_run.name));
+    }
     if (run.trained.join != model::Join::pieces && layers.empty()) {
         throw Error(ErrorKind::usage, option_name(model::trained_field::join) + " requires --layer N or --head LAYER.HEAD");
     }
@@ -127,12 +136,10 @@ void declare_run(Options& options, RunOptions& run)
 {
     options.group("Input");
     options.add(option::lines, run.lines);
-    options.add(option::first_index, run.first_index);
-    options.need({option::first_index.name}, option::lines.name);
+    options.add_key(option::first_index_key, option::first_index, run.first_index);
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
-    options.add(model::trained_field::join, run.trained.join);
-    options.need({option_name(model::trained_field::join)}, option_name(model::trained_field::name));
+    options.add_key(model::trained_field::join, run.trained.join);
     options.group("Output");
     options.add(model::field::query, run.overrides);
     const std::string head = option_name(model::field::head);
@@ -144,7 +151,7 @@ void declare_run(Options& options, RunOptions& run)
                  run.show);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
-    options.add(option::no_header, run.no_header);
+    options.add_key(option::header_key, option::header, run.header);
     declare_digits(options, run.output);
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
@@ -154,8 +161,7 @@ void declare_run(Options& options, RunOptions& run)
          {option::lines.name, std::string_view(head), option::top_of_run.name, std::string_view(verify)}) {
         options.exclude({option::against.name, other});
     }
-    options.exclude({option_name(model::trained_field::join), option::top_of_run.name});
-    declare_pictures(options, run.picture_options);
+    declare_pictures(options, run.picture_options, PictureSpelling::keys);
 }
 
 void finish_run_options(const TypedArguments& given, RunOptions& run)
@@ -166,8 +172,11 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
     }
     run.format = decide_format(run.output, run_formats);
     run.digits = decide_digits(run.output, run.format);
-    if (run.no_header && !info_of(run.format).has_header) {
-        throw Error(ErrorKind::usage, fmt::format("{} is for CSV", option::no_header.name));
+    if (run.header && !info_of(run.format).has_header) {
+        throw Error(ErrorKind::usage, name_of_key(option::header_key) + " is for CSV");
+    }
+    if (run.first_index && !run.lines) {
+        throw Error(ErrorKind::usage, fmt::format("{} requires {}", name_of_key(option::first_index_key), option::lines.name));
     }
     run.notation = decide_notation(run.output, run.format);
     require_top(run);

@@ -20,8 +20,8 @@ struct RunOptions : InputOptions {
     OutputOptions output;
     AgainstOptions against;
     Format format = Format::table;
-    int digits = 4;         ///< of tables
-    bool no_header = false; ///< of CSV
+    int digits = 4;             ///< of tables
+    std::optional<bool> header; ///< of CSV
     report::NotationRule notation = report::NotationRule::fixed;
     PictureOptions picture_options;
     report::SvgOptions picture; ///< of an SVG

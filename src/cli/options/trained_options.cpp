@@ -18,11 +18,11 @@ namespace trained_field = model::trained_field;
 /// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
 void refuse_other_options(const TypedArguments& given, const std::string& model)
 {
-    constexpr std::array of_text{option::lines.name, option::first_index.name, option::max_input_bytes("").name};
+    const std::array<std::string, 2> of_text{std::string(option::lines.name), name_of_key(option::first_index_key)};
     for (const TypedOption& option : given.options) {
-        const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.name) == of_text.end();
+        const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.said()) == of_text.end();
         if (other || option.name == option_name(model::field::verify) || option.name == option::against.name) {
-            throw Error(ErrorKind::usage, fmt::format("{} cannot be used with {}", option.name, model));
+            throw Error(ErrorKind::usage, fmt::format("{} cannot be used with {}", option.said(), model));
         }
     }
 }
@@ -40,10 +40,9 @@ void declare_trained(Options& options, InputOptions& input, std::string_view usu
     options.group(trained_group);
     options.add(trained_field::name, trained.name);
     options.add(layers, trained.layers);
-    options.add(trained_field::pair, trained.pair);
-    options.add(trained_field::ignored_keys, trained.ignored_keys);
-    options.need({layers.name, option_name(trained_field::pair), option_name(trained_field::ignored_keys)},
-                 option_name(trained_field::name));
+    options.add_key(trained_field::pair, trained.pair);
+    options.add_key(trained_field::ignored_keys, trained.ignored_keys);
+    options.need({layers.name}, option_name(trained_field::name));
 }
 
 void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer, const Options::Set& set)
@@ -89,6 +88,10 @@ bool finish_trained(const TypedArguments& given, InputOptions& input)
     if (std::ranges::find(given.options, model, &TypedOption::name) == given.options.end()) {
         if (input.layer_of_head) {
             throw Error(ErrorKind::usage, "--head LAYER.HEAD requires " + model);
+        }
+        const auto of_model = std::ranges::find(given.options, trained_group, &TypedOption::group);
+        if (of_model != given.options.end()) {
+            throw Error(ErrorKind::usage, fmt::format("{} requires {}", of_model->said(), model));
         }
         return false;
     }

@@ -47,13 +47,13 @@ void require_shade(const model::Result& result, const report::ShadeOptions& shad
         return;
     }
     if (shade.shade == report::Shade::log) {
-        throw Error(ErrorKind::usage, "--shade log is for weights; these numbers are none");
+        throw Error(ErrorKind::usage, "shade log is for weights; these numbers are none");
     }
     const double least =
         std::visit([](const auto& numbers) { return static_cast<double>(*std::ranges::min_element(numbers.values)); },
                    *result.find(Item::weights));
     if (shade.most && *shade.most <= least) {
-        throw Error(ErrorKind::usage, option::shade_max.name, math::shortest(*shade.most),
+        throw Error(ErrorKind::usage, report::most_of_shade, math::shortest(*shade.most),
                     fmt::format("a number above {}, the least that is drawn", math::shortest(least)));
     }
 }

@@ -174,7 +174,7 @@ def test_a_model_gives_the_same_bytes_on_another_processor(model, processor):
 # ---- what no tiles compute -------------------------------------------------------------------------------------------
 
 UNUSED = [
-    (("--rounding", "step"), "rounding after every operation"),
+    (("--set", "rounding=step"), "rounding after every operation"),
     (("--dtype", "float64"), "float64"),
     (("--scale", "1e38"), "numbers that are not finite or may overflow on the way"),
 ]

@@ -159,8 +159,8 @@ def test_a_recipe_names_files_as_they_stand_beside_it(folder, tmp_path):
         return recipe["parameters"]["file"], recipe["embeddings"]["file"], recipe["embeddings"]["words"]["file"], recipe["attention"]["mask"]["file"]
 
     as_given = ("data/layer.npz", "rows.npy", "words.txt", "mask.npy")
-    absolute = ["run", SENTENCE, "--params", folder / "data" / "layer.npz", "--embeddings", folder / "rows.npy", "--embedding-words",
-                folder / "words.txt", "--mask", folder / "mask.npy"]
+    absolute = ["run", SENTENCE, "--params", folder / "data" / "layer.npz", "--embeddings", folder / "rows.npy", "--set",
+                f"embeddings.words.file={folder / 'words.txt'}", "--mask", folder / "mask.npy"]
     for directory, name, options in (
         (folder, "my.recipe.json", ["run", "--recipe", "own.json"]),
         (tmp_path, "lesson/my.recipe.json", ["run", "--recipe", "lesson/own.json"]),

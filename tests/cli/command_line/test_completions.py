@@ -63,6 +63,18 @@ def test_every_option_of_help_is_offered(command):
         (["completions", ""], SHELLS),
         (["manual-page", "com"], ["compare", "completions"]),
         (["nothing", "--col"], ["--color"]),
+        (["run", "--set", "dims."], ["dims.key_dim=", "dims.value_dim=", "dims.output_dim=", "dims.d_a="]),
+        (["run", "--set", "attention.mask_at="], ["attention.mask_at=scaled", "attention.mask_at=scores"]),
+        (["run", "--set=round"], ["--set=rounding="]),
+        (["run", "--set=rounding=st"], ["--set=rounding=stage", "--set=rounding=step"]),
+        (["run", "--set", "rounding", "sta"], ["stage"]),  # as bash parts it
+        (["run", "--set", "picture.caption="], ["picture.caption=false", "picture.caption=true"]),
+        (["run", "--set", "draws[3].mo"], ["draws[3].mode="]),
+        (["run", "--set", "draws[3].mode="], ["draws[3].mode=fan_in", "draws[3].mode=fan_out"]),
+        (["run", "--set", "draws"], [f"draws[0].{key}=" for key in "seed tensor init low high mean std gain a mode padding_idx bias add_bias_kv head side shape take values".split()]),
+        (["run", "--set", "dims.heads"], []),
+        (["run", "--set", "rounding=step", "--set", "embeddings.words.file="], ["*"]),
+        (["explain", "--set", "picture."], []),
     ],
 )  # fmt: skip
 def test_values_and_operands(words, expected):
@@ -96,6 +108,9 @@ CASES = [
     ("attend --mask que", "attend --mask queries.npy"),
     ("attend --mask=que", "attend --mask=queries.npy"),
     ("attend -k folder/k", "attend -k folder/keys.npz"),
+    ("run --set rou", "run --set rounding="),
+    ("run --set attention.mask_at=sco", "run --set attention.mask_at=scores"),
+    ("run --set rounding=step --fo", "run --set rounding=step --format"),
 ]
 
 

@@ -57,7 +57,7 @@ def test_a_file_that_is_read_is_not_replaced(tmp_path):
     (tmp_path / "link.json").symlink_to("p.json")
     os.link(tmp_path / "p.json", tmp_path / "same.json")
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
-    table = ["--embeddings", "rows.npz", "--embedding-words", "words.txt"]
+    table = ["--embeddings", "rows.npz", "--set", "embeddings.words.file=words.txt"]
     for output, *options in (
         ["p.json", "--params", "p.json"],
         ["link.json", "--params", "p.json"],

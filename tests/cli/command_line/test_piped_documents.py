@@ -60,7 +60,7 @@ def test_a_sentence(documents, command):
     for name, text in documents.items():
         assert_fails(run(command, text), 65, f"SENTENCE: got a document, 'attn-cli/{name}'; allowed: a sentence")
     assert_fails(run(command, "a", "--cross", documents["result/1"]), 65, "--cross: got a document", "attn-cli check FILE")
-    assert_fails(run(command, "a", *MODEL, "--pair", documents["result/2"]), 65, "--pair: got a document")
+    assert_fails(run(command, "a", *MODEL, "--set", f"input.pair={documents['result/2']}"), 65, "--set input.pair: got a document")
 
 
 @pytest.mark.parametrize("model", [(), MODEL])

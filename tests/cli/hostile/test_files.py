@@ -149,9 +149,9 @@ def test_a_bomb_of_another_shape_is_not_inflated_to_be_compared(bomb, a, b, line
     (("attend", "-q", "q.npy", "-k", "bomb.npz:zeros", "-v", "q.npy"), "keys: got the shape (1, 1, 16384, 8192)"),
     (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--lengths", "bomb.npz:zeros"), "the lengths: got float32"),
     (("run", "a b c", "--mask", "bomb.npz:zeros"), "the mask: got the shape (16384, 8192)"),
-    (("run", "a b c", "--params", "bomb.npz", "--embeddings", "bomb.npz:zeros", "--layout", "run"), "vectors of 8192 numbers"),
+    (("run", "a b c", "--params", "bomb.npz", "--embeddings", "bomb.npz:zeros", "--set", "parameters.layout=run"), "vectors of 8192 numbers"),
     (("plot", "bomb.npz:zeros", "--tokens", "words"), "--tokens"),
-    (("run", "a b c", "--params", "bomb.npz", "--layout", "run", "--show", "weights"), ""),
+    (("run", "a b c", "--params", "bomb.npz", "--set", "parameters.layout=run", "--show", "weights"), ""),
 ], ids=["against", "against a run", "table", "mask", "keys", "lengths", "mask of a run", "vectors", "weights", "beside a layer"])
 def test_a_bomb_is_refused_by_its_shape_before_it_is_inflated(bomb, command, message):
     done, _, megabytes = measured(*command, cwd=bomb.parent)

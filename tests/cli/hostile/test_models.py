@@ -42,7 +42,7 @@ def test_keys_that_are_not_known_are_told_in_a_short_line(tmp_path, keys):
     config = json.loads((folder / "config.json").read_text()) | dict.fromkeys(keys, 1)
     (folder / "config.json").write_text(json.dumps(config))
     done = run("run", "the cat", "--model", f"{folder}/")
-    assert_fails(done, 65, "not known here", "--ignore-config", "…'" if len(keys) == 1 else " more are not known")
+    assert_fails(done, 65, "not known here", "--set model.ignore_config=", "…'" if len(keys) == 1 else " more are not known")
     assert len(done.err) < 10_000, len(done.err)  # 1,000,000 and 19,000
 
 

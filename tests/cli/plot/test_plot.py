@@ -26,13 +26,19 @@ def plot(*arguments, **options):
     return parse(succeeds("plot", *arguments, **options).out)
 
 
+def as_run_has_them(options):
+    """`run` has the title among its keys of --set."""
+    return ["--set" if word == "--title" else f"picture.title={word}" if before == "--title" else word
+            for before, word in zip(["", *options], options, strict=False)]
+
+
 # ---- saved results ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [[], ["--heads", "4", "--causal"], ["--query", "is,5"], ["--dtype", "float64"], ["--casefold"]])
 @pytest.mark.parametrize("picture", [[], ["--plot", "arcs"], ["--digits", "5", "--title", "A & B"]])
 def test_a_saved_result_gives_the_picture_of_the_run(options, picture, tmp_path):
-    drawn = succeeds("run", SENTENCE, *options, "--format", "svg", *picture).out
+    drawn = succeeds("run", SENTENCE, *options, "--format", "svg", *as_run_has_them(picture)).out
     saved = succeeds("run", SENTENCE, *options, "--json").out
     assert succeeds("plot", "-", *picture, stdin=saved).out == drawn
     (tmp_path / "r.json").write_bytes(saved)

@@ -58,7 +58,7 @@ def contrast(a, b):
 @pytest.mark.parametrize("plot", ["heatmap", "arcs"])
 @pytest.mark.parametrize("ground", ["light", "dark"])
 def test_text_stands_out_from_either_ground(ground, plot):
-    root = picture(SENTENCE, "--causal", "--plot", plot, "--ground", ground, "--caption")
+    root = picture(SENTENCE, "--causal", "--plot", plot, "--set", f"picture.ground={ground}", "--set", "picture.caption=true")
     paper = root.find(NAMESPACE + "rect").get("fill")
     assert (luminance(paper) < 0.02) == (ground == "dark")
     inks = {root.get("fill"), *(text.get("fill") for text in root.iter(NAMESPACE + "text"))} - {None, "#000", "#fff"}  # those of numbers on their cells
@@ -66,7 +66,7 @@ def test_text_stands_out_from_either_ground(ground, plot):
 
 
 def test_the_dark_ground_has_the_colours_of_a_terminal():
-    exact = picture("a b", "--causal", "--ground", "dark")
+    exact = picture("a b", "--causal", "--set", "picture.ground=dark")
     cells = [rect.get("fill") for rect in exact.iter(NAMESPACE + "rect") if rect.find(NAMESPACE + "title") is not None]
     assert cells[0] == "#fee838" and cells[1] == "url(#blank)"  # 1 of cividis; masked
     assert luminance(cells[3]) > luminance(cells[2])
@@ -74,7 +74,7 @@ def test_the_dark_ground_has_the_colours_of_a_terminal():
 
 def test_a_caption_says_what_was_computed():
     def caption(*arguments):
-        return texts(picture(*arguments, "--caption"))
+        return texts(picture(*arguments, "--set", "picture.caption=true"))
 
     assert "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7: real arithmetic, no meaning)" in caption(
         SENTENCE, "--heads", 4, "--causal", "--positions", "sinusoidal", "--seed", 7)
@@ -84,7 +84,7 @@ def test_a_caption_says_what_was_computed():
         "the cat sat on the mat and the cat sat", "--model", "induction")
     assert "4 tokens, layer 1, head 0, causal, positions rope, model induction" in caption("a b a b", "--model", "induction", "--head", "1.0")
     assert texts(picture(SENTENCE))[-1] != caption(SENTENCE)[-1] or len(texts(picture(SENTENCE))) + 1 == len(caption(SENTENCE))
-    for option in (["--caption"], ["--ground", "dark"]):
+    for option in (["--set", "picture.caption=true"], ["--set", "picture.ground=dark"]):
         assert_fails(run("run", SENTENCE, *option), 2, f"{option[0]} is for pictures")
 
 
@@ -132,7 +132,7 @@ def test_the_commands_of_the_manual_make_png_and_pdf(tmp_path):
 
 @pytest.mark.parametrize("plot", ["heatmap", "arcs"])
 def test_words_are_text_whatever_they_hold(plot):
-    root = picture(" ".join(HOSTILE), "--plot", plot, "--title", " ".join(HOSTILE), "--init", "xavier")
+    root = picture(" ".join(HOSTILE), "--plot", plot, "--set", "picture.title=" + " ".join(HOSTILE), "--init", "xavier")
     hints = " ".join(tooltips(root))
     for word in ["<script>alert(1)</script>", '"&\'', "]]>", "<!--", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "&#0;", "%s"]:
         assert word in hints
@@ -246,7 +246,7 @@ def test_a_part_of_2000_words_is_drawn(options):
 
 
 def test_the_description_names_the_array_once_beside_a_title():
-    text = succeeds("run", SENTENCE, "--format", "svg", "--title", "T").text
+    text = succeeds("run", SENTENCE, "--format", "svg", "--set", "picture.title=T").text
     assert text.partition("<desc>")[2].partition("</desc>")[0].count("weights (6, 6)") == 1
 
 
@@ -268,7 +268,7 @@ def test_more_weight_is_more_ink_and_each_row_can_have_a_scale():
     weights = succeeds("run", SENTENCE, "--causal", "--init", "xavier", "--json").json["weights"][0]
     words = SENTENCE.replace(",", "").split()
     for shade in ("absolute", "row", "log"):
-        colours = fills("--shade", shade)
+        colours = fills("--set", f"picture.shade={shade}")
         for i, query in enumerate(words):
             drawn = [ink(colours[f"{query} → {key}"]) for key in words[:i + 1]]
             order = sorted(range(i + 1), key=lambda j: weights[i][j])
@@ -278,26 +278,26 @@ def test_more_weight_is_more_ink_and_each_row_can_have_a_scale():
 
 
 def test_two_pictures_share_a_scale():
-    colours, others = fills("--shade-max", "0.25"), fills("--shade-max", "0.25", "--heads", "1", "--d-k", "5")
+    colours, others = fills("--set", "picture.shade_max=0.25"), fills("--set", "picture.shade_max=0.25", "--heads", "1", "--d-k", "5")
     assert {colours["Life → Life"], others["Life → Life"]} == {"#081a3f"}
-    assert fills("--shade-max", "1") == fills() != colours
+    assert fills("--set", "picture.shade_max=1") == fills() != colours
 
 
 def test_long_texts_are_shaded_by_row():
     words = " ".join(f"w{i}" for i in range(25))
-    for options, says in [((), True), (("--shade", "absolute"), False), (("--shade-max", "1"), False)]:
+    for options, says in [((), True), (("--set", "picture.shade=absolute"), False), (("--set", "picture.shade_max=1"), False)]:
         assert ("row’s largest" in texts(picture(words, *options))) == says
     assert "row’s largest" not in texts(picture(words.removesuffix(" w24")))
-    assert {"1.0", "0.1", "0.01", "0.001"} <= set(texts(picture(words, "--shade", "log")))
+    assert {"1.0", "0.1", "0.01", "0.001"} <= set(texts(picture(words, "--set", "picture.shade=log")))
 
 
 @pytest.mark.parametrize("options, says", [
-    (("--format", "json", "--shade", "row"), "--shade is for tables, SVG and pages"),
-    (("--format", "svg", "--shade", "row", "--shade-max", "1"), "--shade row gives each row its own largest"),
-    (("--format", "svg", "--shade", "log", "--show", "scores"), "--shade log is for weights"),
-    (("--format", "svg", "--shade", "log", "--plot", "arcs"), "--shade is for heat maps"),
-    (("--format", "svg", "--shade-max", "0"), "--shade-max: got '0'; allowed: a finite number, 1e-30 or more, such as 0.1"),
-    (("--format", "svg", "--shade", "rows"), "--shade: got 'rows'; allowed: absolute, row, log"),
+    (("--format", "json", "--set", "picture.shade=row"), "--set picture.shade is for tables, SVG and pages"),
+    (("--format", "svg", "--set", "picture.shade=row", "--set", "picture.shade_max=1"), "--set picture.shade_max is for the shades absolute and log"),
+    (("--format", "svg", "--set", "picture.shade=log", "--show", "scores"), "shade log is for weights"),
+    (("--format", "svg", "--set", "picture.shade=log", "--plot", "arcs"), "--set picture.shade is for heat maps"),
+    (("--format", "svg", "--set", "picture.shade_max=0"), "--set picture.shade_max: got '0'; allowed: a finite number, 1e-30 or more, such as 0.1"),
+    (("--format", "svg", "--set", "picture.shade=rows"), "--set picture.shade: got 'rows'; allowed: absolute, row, log"),
 ])
 def test_scales_that_do_not_go_with_a_picture(options, says):
     assert_fails(run("run", SENTENCE, *options), 2, says)

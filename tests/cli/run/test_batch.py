@@ -135,7 +135,7 @@ def test_a_mask_may_hide_the_padding_of_each_entry(write):
     first, second = results(write(padded, attention={"mask": {"values": seen}}), "--show", "weights")
     assert numpy.all(numpy.array(first["weights"]) > 0)
     assert second["weights"] == [[[1, 0, 0]] * 3]
-    explained = succeeds("explain", "--recipe", write(padded, attention={"mask": {"values": seen}}), "--entry", "1", "--query", "0", "--json").json
+    explained = succeeds("explain", "--recipe", write(padded, attention={"mask": {"values": seen}}), "--set", "entry=1", "--query", "0", "--json").json
     assert [key["weight"] for key in explained["keys"]] == [1, 0, 0]
 
 
@@ -144,23 +144,23 @@ def test_a_mask_may_hide_the_padding_of_each_entry(write):
 
 def test_tables_name_their_entry(write):
     done = succeeds("run", "--recipe", write(DRAWN), "--show", "context")
-    tables = [succeeds("run", "--recipe", write(DRAWN), "--show", "context", "--entry", str(b)).text for b in (0, 1)]
+    tables = [succeeds("run", "--recipe", write(DRAWN), "--show", "context", "--set", f"entry={b}").text for b in (0, 1)]
     assert done.text == f"entry 0\n{tables[0]}\nentry 1\n{tables[1]}"
 
 
 def test_csv_has_one_header_and_an_index(write):
     rows = list(csv.DictReader(io.StringIO(succeeds("run", "--recipe", write(DRAWN), "--show", "context", "--format", "csv").text)))
     assert [row["index"] for row in rows] == ["0"] * 8 + ["1"] * 8
-    assert "index" not in succeeds("run", "--recipe", write(DRAWN), "--no-header", "--format", "csv").text
+    assert "index" not in succeeds("run", "--recipe", write(DRAWN), "--set", "csv.header=false", "--format", "csv").text
 
 
 def test_an_entry_alone_goes_wherever_one_result_goes(write, tmp_path):
     path = write(DRAWN)
     for name in ("one.svg", "one.npz", "one.html", "one.recipe.json"):
-        succeeds("run", "--recipe", path, "--entry", "1", "-o", tmp_path / name)
+        succeeds("run", "--recipe", path, "--set", "entry=1", "-o", tmp_path / name)
     assert succeeds("check", tmp_path / "one.recipe.json").text.endswith("passed\n")
-    weights = results(path, "--entry", "1")[0]["weights"]
-    explained = succeeds("explain", "--recipe", path, "--entry", "1", "--query", "2", "--json").json
+    weights = results(path, "--set", "entry=1")[0]["weights"]
+    explained = succeeds("explain", "--recipe", path, "--set", "entry=1", "--query", "2", "--json").json
     assert [key["weight"] for key in explained["keys"]] == weights[0][2]
 
 
@@ -172,7 +172,7 @@ def test_a_saved_line_is_computed_again_from_what_it_says(write, tmp_path):
         line = tmp_path / "line.json"
         line.write_text(saved.read_text().splitlines()[1])
         assert succeeds("check", line).text.endswith("line.json: passed\n")
-        assert results(write(recipe), "--entry", "1", "--show", "all")[0] == {key: value for key, value in json.loads(line.read_text()).items() if key != "index"}
+        assert results(write(recipe), "--set", "entry=1", "--show", "all")[0] == {key: value for key, value in json.loads(line.read_text()).items() if key != "index"}
 
 
 def test_a_sentence_of_ones_own_takes_the_place_of_the_batch(write):
@@ -213,15 +213,15 @@ def test_a_recipe_of_one_entry_states_arrays_without_the_batch(write):
 @pytest.mark.parametrize("arguments", [("run", "-o", "x.svg"), ("run", "-o", "x.npz"), ("run", "-o", "x.recipe.json"), ("explain",)])
 def test_where_one_result_is_wanted_an_entry_must_be_chosen(write, arguments, tmp_path):
     command, *output = arguments
-    assert_fails(run(command, "--recipe", write(DRAWN), *output, cwd=tmp_path), 2, "the recipe is a batch of 2, and one entry is wanted here; --entry chooses it, 0 to 1")
+    assert_fails(run(command, "--recipe", write(DRAWN), *output, cwd=tmp_path), 2, "the recipe is a batch of 2, and one entry is wanted here; --set entry chooses it, 0 to 1")
     assert not list(tmp_path.glob("x.*"))
 
 
 def test_entries_that_are_not_there(write):
-    assert_fails(run("run", "--recipe", write(DRAWN), "--entry", "2"), 2, "--entry: got 2; allowed: 0 to 1, the entries of the batch")
+    assert_fails(run("run", "--recipe", write(DRAWN), "--set", "entry=2"), 2, "--set entry: got 2; allowed: 0 to 1, the entries of the batch")
     assert_fails(run("run", "--recipe", write(DRAWN, entry=2)), 65, "entry: got 2; allowed: 0 to 1, the entries of the batch")
-    assert_fails(run("run", "a b", "--entry", "0"), 2, "--entry: got 0; allowed: only with an input that is a batch")
-    assert_fails(run("run", "--lines", "-", "--entry", "0", stdin="a b\n"), 2, "--entry: got 0; allowed: only with an input that is a batch")
+    assert_fails(run("run", "a b", "--set", "entry=0"), 2, "--set entry: got 0; allowed: only with an input that is a batch")
+    assert_fails(run("run", "--lines", "-", "--set", "entry=0", stdin="a b\n"), 2, "--set entry: got 0; allowed: only with an input that is a batch")
 
 
 @pytest.mark.parametrize(

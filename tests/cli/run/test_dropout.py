@@ -41,7 +41,7 @@ def result(*arguments, **options):
 
 @pytest.mark.parametrize("options", [[], ["--heads", "4", "--causal"], ["--dtype", "float64"], ["--cross", "one two"]])
 def test_a_seed_of_its_own_drops_what_torch_drops(options):
-    got = result(SENTENCE, "--dropout", "0.25", "--dropout-seed", "123", *options)
+    got = result(SENTENCE, "--dropout", "0.25", "--set", "attention.dropout.seed=123", *options)
     weights, dropped = flat(got["weights"]), flat(got["dropped_weights"])
     mask = kept(torch_words(123), len(weights), 0.25)
     assert len(dropped) == len(weights) and 0 < sum(mask) < len(mask)
@@ -52,9 +52,9 @@ def test_a_seed_of_its_own_drops_what_torch_drops(options):
 
 def test_the_masks_of_a_published_chapter_both_with_and_without_mkl():
     """torch.manual_seed(123); torch.nn.Dropout(0.5)(torch.ones(6, 6)), as printed on macOS and on Linux (pytorch issue 121595)."""
-    masks = {"": "110110000101111101011001010101011110", "--dropout-mkl": "111111010000001010110001100001010000"}
+    masks = {"": "110110000101111101011001010101011110", "--set attention.dropout.mkl=true": "111111010000001010110001100001010000"}
     for option, mask in masks.items():
-        got = result(SENTENCE, "--dropout", "0.5", "--dropout-seed", "123", *option.split())
+        got = result(SENTENCE, "--dropout", "0.5", "--set", "attention.dropout.seed=123", *option.split())
         assert "".join(str(int(number != 0)) for number in flat(got["dropped_weights"])) == mask
         assert ("mkl" in got["config"]["attention"]["dropout"]) == bool(option)
 
@@ -113,10 +113,10 @@ def test_a_page_holds_what_is_left():
     ("arguments", "message"),
     [
         (["--generator", "numpy", "--dropout", "0.5"],
-         "--dropout: got the stream of NumPy, which has no dropout; allowed: with a seed of its own, --dropout-seed"),
+         "--dropout: got the stream of NumPy, which has no dropout; allowed: with a seed of its own, --set attention.dropout.seed"),
         (["--dropout", "1"], "--dropout: got '1'; allowed: a finite number from 0 and below 1, such as 0.5"),
         (["--dropout", "-0.1"], "--dropout: got '-0.1'; allowed: a finite number from 0 and below 1, such as 0.5"),
-        (["--dropout-seed", "1"], "--dropout-seed requires --dropout"),
+        (["--set", "attention.dropout.seed=1"], "--set attention.dropout.seed requires --dropout"),
         (["--show", "dropped_weights"], "--show dropped_weights requires --dropout"),
     ],
 )
@@ -127,6 +127,6 @@ def test_what_cannot_be_dropped_is_refused_in_one_line(arguments, message):
 def test_a_recipe_without_a_stream_is_refused_as_data(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps({**POSITIONS, "generator": "numpy", "attention": {"dropout": {"p": 0.5}}}))
     assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "attention.dropout.p: got the stream of NumPy", "attention.dropout.seed")
-    succeeds("run", "--recipe", tmp_path / "r.json", "--dropout", "0.5", "--dropout-seed", "1")
+    succeeds("run", "--recipe", tmp_path / "r.json", "--dropout", "0.5", "--set", "attention.dropout.seed=1")
     (tmp_path / "r.json").write_text(json.dumps({**POSITIONS, "attention": {"dropout": {"p": 1}}}))
     assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "below 1")

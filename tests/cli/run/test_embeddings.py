@@ -154,7 +154,7 @@ def test_a_broken_file_ends_lines_before_the_first(folder):
 
 def test_of_infinite_vectors_nothing_is_said_to_overflow(folder):
     (folder / "w.txt").write_text("a nan 1\nb 1 2\nc 3e38 3e38\n")
-    given = ["--embeddings", "w.txt", "--allow-nonfinite", "--init", "normal"]
+    given = ["--embeddings", "w.txt", "--set", "embeddings.allow_nonfinite=true", "--init", "normal"]
     assert result(folder, *given, sentence="a b").get("warnings", []) == []
     said = result(folder, *given, sentence="a b c")["warnings"]
     assert said[0] == "queries: a dot product overflowed float32; --dtype float64 has more room" and not [line for line in said if "context" in line]
@@ -166,7 +166,7 @@ def test_of_a_layer_too_only_finite_rows_overflow_and_lines_say_what_run_says(fo
     table = numpy.ones((3, 4), "float32")
     table[1], table[2] = numpy.nan, 3e38
     numpy.savez(folder / "layer.npz", embedding=table, **{name: numpy.eye(4, dtype="float32") * 2 for name in ("W_q", "W_k", "W_v")})
-    given = ["--params", "layer.npz", "--layout", "run", "--allow-nonfinite", "--quiet"]
+    given = ["--params", "layer.npz", "--set", "parameters.layout=run", "--set", "parameters.allow_nonfinite=true", "--quiet"]
     sentences = ["a b", "a b c", "a"]
     said = [result(folder, *given, sentence=sentence).get("warnings", []) for sentence in sentences]
     advice = "a dot product overflowed float32; --dtype float64 has more room"
@@ -181,7 +181,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(folder):
     assert numpy.array_equal(embeddings(folder, "w.txt"), embeddings(folder, "v.txt"))
     numpy.save(folder / "e.npy", numpy.array([made()[word] for word in WORDS]))
     (folder / "words.txt").write_text("\ufeff" + "\n".join(WORDS))
-    assert numpy.array_equal(embeddings(folder, "e.npy", "--embedding-words", "words.txt"), embeddings(folder, "v.txt"))
+    assert numpy.array_equal(embeddings(folder, "e.npy", "--set", "embeddings.words.file=words.txt"), embeddings(folder, "v.txt"))
 
 
 # ---- tensors ---------------------------------------------------------------------------------------------------------
@@ -195,14 +195,14 @@ def test_a_tensor_gets_its_words_from_a_list(folder):
     words = [f"w{i}" for i in range(44)] + WORDS
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     for file in ["e.npy", "e.npz:table", "e.safetensors:wte.weight"]:
-        found = embeddings(folder, file, "--embedding-words", "words.txt")
+        found = embeddings(folder, file, "--set", "embeddings.words.file=words.txt")
         assert numpy.array_equal(found.astype("float32"), table[44:])
-    done = result(folder, "--embeddings", "e.npz:table", "--embedding-words", "words.txt")["config"]
+    done = result(folder, "--embeddings", "e.npz:table", "--set", "embeddings.words.file=words.txt")["config"]
     digest = lambda name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
     assert done["embeddings"] == {
         "file": "e.npz", "name": "table", "words": {"file": "words.txt", "sha256": digest("words.txt")}, "sha256": digest("e.npz"),
     }
-    (folder / "golden.json").write_text(json.dumps(result(folder, "--embeddings", "e.npz:table", "--embedding-words", "words.txt")))
+    (folder / "golden.json").write_text(json.dumps(result(folder, "--embeddings", "e.npz:table", "--set", "embeddings.words.file=words.txt")))
     assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
     (folder / "words.txt").write_text("\n".join(words[::-1]) + "\n")
     assert_fails(run("check", "golden.json", cwd=folder), 65)
@@ -235,10 +235,10 @@ def test_only_rows_that_are_used_must_be_finite(folder):
     table[2, 1] = numpy.nan
     numpy.save(folder / "e.npy", table)
     (folder / "words.txt").write_text("\n".join(WORDS))
-    with_words = ("--embeddings", "e.npy", "--embedding-words", "words.txt")
+    with_words = ("--embeddings", "e.npy", "--set", "embeddings.words.file=words.txt")
     succeeds("run", "Life is", *with_words, cwd=folder)
     assert_fails(run("run", "is short", *with_words, cwd=folder), 65)
-    done = run("run", "is short", *with_words, "--allow-nonfinite", "--json", cwd=folder)
+    done = run("run", "is short", *with_words, "--set", "embeddings.allow_nonfinite=true", "--json", cwd=folder)
     assert (done.code, done.json["config"]["embeddings"]["allow_nonfinite"]) == (0, True)
     assert_fails(run("run", SENTENCE, "--embeddings", "e.npy", cwd=folder), 65)
 

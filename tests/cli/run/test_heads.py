@@ -33,7 +33,7 @@ def test_chosen_heads_are_those_of_all(typed, heads, key_heads, whole):
     assert chosen["config"].pop("head") == [int(head) for head in typed.split(",")] and chosen["config"] == whole["config"]
 
 
-@pytest.mark.parametrize("options", [[], ["--rounding", "step"], ["--dtype", "float64"], ["--query", "is,eat"]])
+@pytest.mark.parametrize("options", [[], ["--set", "rounding=step"], ["--dtype", "float64"], ["--query", "is,eat"]])
 def test_the_mean_is_that_of_the_weights(options):
     weights = succeeds("run", *EIGHT, *options, "--json").json["weights"]
     mean = succeeds("run", *EIGHT, *options, "--json", "--head", "mean").json

@@ -23,7 +23,7 @@ def masked(tmp_path, seen, *arguments):
     ("sentence", "hide", "places"),
     [(SENTENCE, "short", [2]), (SENTENCE, "2", [2]), (REPEATED, "the", [0, 4]), (REPEATED, "0", [0]), (REPEATED, "sat,the,2", [0, 2, 4])],
 )
-@pytest.mark.parametrize("options", [[], ["--heads", "2", "--causal"], ["--positions", "alibi"], ["--mask-at", "scores", "--window", "2,2"], ["--rounding", "step"]])
+@pytest.mark.parametrize("options", [[], ["--heads", "2", "--causal"], ["--positions", "alibi"], ["--set", "attention.mask_at=scores", "--window", "2,2"], ["--set", "rounding=step"]])
 def test_what_is_hidden_is_what_a_mask_hides(tmp_path, sentence, hide, places, options):
     seen = [place not in places for place in range(6)]
     hidden = weights(sentence, "--hide", hide, *options)

@@ -115,7 +115,7 @@ def test_csv_has_one_header_and_an_index():
 
 def test_the_first_index_counts_a_part_on_in_results_messages_and_headings():
     def part(*options):
-        return run("run", "--lines", "-", "--show", "token_ids", *options, "--first-index", 1000, stdin="a\n\nb\n")
+        return run("run", "--lines", "-", "--show", "token_ids", *options, "--set", "lines.first_index=1000", stdin="a\n\nb\n")
 
     assert [line["index"] for line in part("--json").json_lines] == [1000, 1001, 1002]
     assert part("--format", "csv").text.splitlines()[1:] == ["1000,token_ids,,0,,a,,0", "1002,token_ids,,0,,b,,0"]
@@ -132,19 +132,19 @@ def test_parts_with_their_first_index_give_the_bytes_of_the_whole(options, threa
     whole = run("run", "--lines", "-", *options, stdin="".join(lines))
     out, err = b"", b""
     for first in range(0, 300, 80):
-        more = ["--no-header"] if "csv" in options and first > 0 else []
-        part = run("run", "--lines", "-", *options, *more, "--first-index", first, "--threads", threads, stdin="".join(lines[first : first + 80]))
+        more = ["--set", "csv.header=false"] if "csv" in options and first > 0 else []
+        part = run("run", "--lines", "-", *options, *more, "--set", f"lines.first_index={first}", "--threads", threads, stdin="".join(lines[first : first + 80]))
         out, err = out + part.out, err + part.err
     assert (out, err) == (whole.out, whole.err)
 
 
 def test_the_first_index_may_be_large_and_stays_whole(tmp_path):
     largest = 2**62
-    done = succeeds("run", "--lines", "-", "--json", "--first-index", largest, "-o", tmp_path / "a.json", stdin="a b\nc\n")
+    done = succeeds("run", "--lines", "-", "--json", "--set", f"lines.first_index={largest}", "-o", tmp_path / "a.json", stdin="a b\nc\n")
     assert (done.out, [json.loads(line)["index"] for line in open(tmp_path / "a.json")]) == (b"", [largest, largest + 1])
     assert run("check", tmp_path / "a.json").code == 0
     for bad in (largest + 1, -1, "x"):
-        assert_fails(run("run", "--lines", "-", "--first-index", bad, stdin="a\n"), 2)
+        assert_fails(run("run", "--lines", "-", "--set", f"lines.first_index={bad}", stdin="a\n"), 2)
 
 
 def test_a_line_that_is_too_long_is_bad_data_and_the_rest_goes_on():

@@ -65,7 +65,7 @@ def test_words_become_the_pieces_and_ids_of_the_tokenizer(bert):
 
 def test_a_pair_takes_the_second_place_of_the_template(bert):
     folder, forward = bert
-    done = result(folder, "--layer", "0", "--pair", "it sat", sentence="the cat")
+    done = result(folder, "--layer", "0", "--set", "input.pair=it sat", sentence="the cat")
     assert done["tokens"] == ["[CLS]", "the", "cat", "[SEP]", "it", "sat", "[SEP]"]
     near(done["layers"][0]["weights"], forward(done["token_ids"], [0, 0, 0, 0, 1, 1, 1])[0][0])
 
@@ -263,7 +263,7 @@ def test_a_line_has_the_warnings_of_its_sentence(bert):
 
 
 def test_each_piece_says_which_characters_it_stands_for(bert):
-    done = result(bert[0], "--layer", "0", "--show", "tokens,token_types,offsets", "--pair", "é it", sentence="The cats")
+    done = result(bert[0], "--layer", "0", "--show", "tokens,token_types,offsets", "--set", "input.pair=é it", sentence="The cats")
     assert done["tokens"] == ["[CLS]", "the", "cat", "##s", "[SEP]", "[UNK]", "it", "[SEP]"]
     assert done["token_types"] == [0, 0, 0, 0, 0, 1, 1, 1]
     assert done["offsets"] == [[0, 0], [0, 3], [4, 7], [7, 8], [0, 0], [0, 1], [2, 4], [0, 0]]
@@ -282,7 +282,7 @@ def joined(weights):
 
 
 def test_pieces_are_joined_to_words(bert):
-    done = result(bert[0], "--layer", "0,2", "--join", "words", "--show", "all", sentence=WORDS)
+    done = result(bert[0], "--layer", "0,2", "--set", "join=words", "--show", "all", sentence=WORDS)
     assert done["tokens"] == ["[CLS]", "The", "cats", "sat", ",", "the", "é-it's", "[SEP]"]
     assert done["offsets"] == [[0, 0], [0, 3], [4, 8], [9, 12], [12, 13], [14, 17], [18, 24], [0, 0]]
     assert done["config"]["join"] == "words"
@@ -290,14 +290,14 @@ def test_pieces_are_joined_to_words(bert):
         whole = layer_of(result(bert[0], "--layer", "2,0", sentence=WORDS), layer)["weights"]
         near(layer_of(done, layer)["weights"], joined(whole), 1e-6)
         near(numpy.sum(layer_of(done, layer)["weights"], -1), numpy.ones((2, 8)), 1e-6)
-    one = result(bert[0], "--layer", "2", "--join", "words", "--query", "cats,é-it's", "--head", "1", sentence=WORDS)
+    one = result(bert[0], "--layer", "2", "--set", "join=words", "--query", "cats,é-it's", "--head", "1", sentence=WORDS)
     assert one["query_positions"] == [2, 6]
     assert one["layers"][0]["weights"] == [[layer_of(done, 2)["weights"][1][i] for i in (2, 6)]]
     jsonschema.validate(done, succeeds("schema", "result").json)
 
 
 def test_joined_words_are_words_in_every_format(bert, tmp_path):
-    options = ("--model", f"{bert[0]}/", "--layer", "1", "--join", "words")
+    options = ("--model", f"{bert[0]}/", "--layer", "1", "--set", "join=words")
     assert "cats" in succeeds("run", WORDS, *options).text.splitlines()[0]
     assert "weights,1,0,2,6,cats,é-it's," in succeeds("run", WORDS, *options, "--format", "csv").text
     assert succeeds("run", WORDS, *options, "--head", "0", "--format", "svg").text.count("cats") >= 2
@@ -312,12 +312,12 @@ def test_joined_words_are_words_in_every_format(bert, tmp_path):
 
 
 def test_joined_words_have_weights_alone(bert):
-    options = ("run", WORDS, "--model", f"{bert[0]}/", "--join", "words")
-    assert_fails(run(*options), 2, "--join", "--layer")
-    assert_fails(run(*options, "--layer", "0", "--top", "3"), 2, "--join", "--top")
+    options = ("run", WORDS, "--model", f"{bert[0]}/", "--set", "join=words")
+    assert_fails(run(*options), 2, "--set join", "--layer")
+    assert_fails(run(*options, "--layer", "0", "--top", "3"), 2, "--set join", "--top")
     for item in ("scores", "token_ids", "summary", "logits", "entropy"):
         assert_fails(run(*options, "--layer", "0", "--show", item), 2, item, "tokens, token_types, offsets, weights")
-    assert_fails(run(*options[:-1], "sentences", "--layer", "0"), 2, "--join", "pieces, words")
+    assert_fails(run(*options[:-1], "join=sentences", "--layer", "0"), 2, "--set join", "pieces, words")
 
 
 # ---- saved results ---------------------------------------------------------------------------------------------------
@@ -483,7 +483,7 @@ def without_query(tensors):
         (edit_tensors(lambda tensors: tensors | {QUERY: tensors[QUERY][:, :4].copy()}), ["query.weight", "(8, 4)", "(8, 8)"]),
         (edit_config(num_hidden_layers=4), ["encoder.layer.3"]),
         (edit_config(num_attention_heads=3), ["hidden size", "3 heads"]),
-        (edit_config(adapter_size=64), ["adapter_size", "--ignore-config"]),
+        (edit_config(adapter_size=64), ["adapter_size", "--set model.ignore_config="]),
         (edit_config(model_type="mamba"), ["mamba", "llama"]),
         (edit_config(hidden_act="softplus"), ["softplus", "gelu"]),
         (edit_config(vocab_size=13), ["word_embeddings", "13"]),
@@ -544,7 +544,7 @@ def test_a_key_that_we_do_not_know_can_be_ignored_and_is_recorded(tmp_path, bert
     folder = tmp_path / "odd"
     shutil.copytree(bert[0], folder)
     edit_config(adapter_size=64)(folder)
-    done = result(folder, "--layer", "0", "--ignore-config", "adapter_size")
+    done = result(folder, "--layer", "0", "--set", "model.ignore_config=adapter_size")
     assert done["config"]["model"]["ignore_config"] == ["adapter_size"]
     assert done["layers"] == result(bert[0], "--layer", "0")["layers"]
 
@@ -562,7 +562,7 @@ def test_all_keys_that_we_do_not_know_are_named_at_once_with_the_option_that_ign
     edit_config(adapter_size=64, quantization_config={"quant_method": "fp8", "bits": {"all": 8}}, gate="a")(folder)
     done = run("run", SENTENCE, "--model", f"{folder}/", "--layer", "0")
     assert_fails(done, 65, "'adapter_size' = 64, 'gate' = 'a', 'quantization_config' = an object are not known here")
-    option = re.search(r"--ignore-config '.*'", done.message)[0]
+    option = re.search(r"--set model\.ignore_config='.*'", done.message)[0]
     assert result(folder, "--layer", "0", *shlex.split(option))["layers"] == result(bert[0], "--layer", "0")["layers"]
 
 
@@ -580,7 +580,7 @@ def test_all_keys_that_we_do_not_know_are_named_at_once_with_the_option_that_ign
         (["--verify"], 2, ["--verify", "--model"]),
         (["--show", "vocabulary"], 2, ["--show", "vocabulary"]),
         (["-o", "x.recipe.json"], 2, ["recipe", "--model"]),
-        (["--ignore-config", "adapter_size"], 2, ["--ignore-config", "adapter_size"]),
+        (["--set", "model.ignore_config=adapter_size"], 2, ["--set model.ignore_config", "adapter_size"]),
     ],
 )
 def test_options_that_do_not_go_with_a_model(bert, options, code, says):
@@ -589,7 +589,7 @@ def test_options_that_do_not_go_with_a_model(bert, options, code, says):
 
 def test_options_of_a_model_need_one():
     assert_fails(run("run", SENTENCE, "--layer", "1"), 2, "--layer", "--model")
-    assert_fails(run("run", SENTENCE, "--pair", "x"), 2, "--pair", "--model")
+    assert_fails(run("run", SENTENCE, "--set", "input.pair=x"), 2, "--set input.pair requires --model")
     assert_fails(run("run", SENTENCE, "--show", "hidden_states"), 2, "hidden_states", "--model")
 
 
@@ -638,7 +638,7 @@ def test_the_model_inside_knows_26_words():
     words = [f"w{i}" for i in range(26)]
     succeeds("run", " ".join([*words, *words]), "--model", "induction")
     assert_fails(run("run", " ".join([*words, "one"]), "--model", "induction"), 65, "26")
-    assert_fails(run("run", "a b", "--model", "induction", "--pair", "c"), 2, "--pair")
+    assert_fails(run("run", "a b", "--model", "induction", "--set", "input.pair=c"), 2, "--set input.pair")
 
 
 def test_a_saved_result_of_the_model_inside_is_checked(tmp_path):
@@ -741,7 +741,7 @@ def test_token_types_that_a_model_has_no_table_for_are_left_out_and_said(tmp_pat
         for part in tokenizer["post_processor"]["pair"]:
             next(iter(part.values()))["type_id"] *= kind
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    pair = ("--layer", "0", "--pair", "it sat", "--show", "weights,token_types")
+    pair = ("--layer", "0", "--set", "input.pair=it sat", "--show", "weights,token_types")
     done = result(typed, *pair, sentence="the cat")
     assert done["layers"] == result(plain, *pair, sentence="the cat")["layers"]
     assert done["token_types"] == [0, 0, 0, 0, 1, 1, 1]
@@ -887,6 +887,6 @@ def test_weights_come_from_one_place(tmp_path, bert):
 @pytest.mark.parametrize("shown", ["tokens", "tokens,offsets"])
 def test_joined_words_without_weights(bert, tmp_path, shown):
     saved = tmp_path / "words.json"
-    succeeds("run", "The cats", "--model", f"{bert[0]}/", "--layer", "0", "--join", "words", "--show", shown, "--json", "-o", saved)
+    succeeds("run", "The cats", "--model", f"{bert[0]}/", "--layer", "0", "--set", "join=words", "--show", shown, "--json", "-o", saved)
     assert json.loads(saved.read_text())["tokens"] == ["[CLS]", "The", "cats", "[SEP]"]
     succeeds("check", saved)

@@ -14,7 +14,7 @@ def result(*options, **more):
 @pytest.mark.parametrize("heads", ["1", "4"])
 def test_the_output_is_as_wide_as_it_is_asked_to_be(heads):
     usual = result("--output-projection", "--heads", heads)
-    other = result("--output-dim", "5", "--heads", heads)
+    other = result("--set", "dims.output_dim=5", "--heads", heads)
     assert numpy.shape(usual["output"]) == (6, 16) and numpy.shape(other["output"]) == (6, 5)
     assert other["context"] == usual["context"]
     W_o = numpy.array(other["parameters"]["W_o"])
@@ -24,13 +24,13 @@ def test_the_output_is_as_wide_as_it_is_asked_to_be(heads):
 
 
 def test_a_saved_result_checks_and_its_parameters_are_read_again(tmp_path):
-    options = ("--output-dim", "5", "--heads", "2")
+    options = ("--set", "dims.output_dim=5", "--heads", "2")
     (tmp_path / "saved.json").write_text(json.dumps(result(*options)))
     assert succeeds("check", "saved.json", cwd=tmp_path).text.endswith("saved.json: passed\n")
     saved = json.loads((tmp_path / "saved.json").read_text())
     for kind in ("npz", "safetensors"):
         succeeds("run", SENTENCE, *options, "--show", "parameters", "-o", f"p.{kind}", cwd=tmp_path)
-    for params in (("p.safetensors",), ("p.npz", "--heads", "2", "--layout", "run"), ("saved.json",)):
+    for params in (("p.safetensors",), ("p.npz", "--heads", "2", "--set", "parameters.layout=run"), ("saved.json",)):
         loaded = result("--params", *params, cwd=tmp_path)
         assert loaded["output"] == saved["output"] and loaded["config"]["dims"]["output_dim"] == 5
 
@@ -70,10 +70,10 @@ def test_a_file_or_stated_numbers_say_it_by_themselves(tmp_path, shape):
 
 def test_what_contradicts_it_is_refused(tmp_path):
     save_safetensors(tmp_path / "p.safetensors", {**LAYER, "W_o": normal(4, 6, 5)})
-    assert_fails(run("run", SENTENCE, "--params", "p.safetensors", "--output-dim", "4", cwd=tmp_path), 2,
-                 "--output-dim: got 4; allowed: 5, which follows from 'W_o' of 'p.safetensors'")
+    assert_fails(run("run", SENTENCE, "--params", "p.safetensors", "--set", "dims.output_dim=4", cwd=tmp_path), 2,
+                 "--set dims.output_dim: got 4; allowed: 5, which follows from 'W_o' of 'p.safetensors'")
     save_safetensors(tmp_path / "p.safetensors", {**LAYER, "W_o": normal(4, 5, 7)})
     assert_fails(run("run", SENTENCE, "--params", "p.safetensors", cwd=tmp_path), 65, "'W_o' of 'p.safetensors': got the shape (5, 7); allowed: ")
     save_safetensors(tmp_path / "p.safetensors", {**LAYER, "W_o": normal(4, 6, 5), "b_o": normal(4, 3)})
     assert_fails(run("run", SENTENCE, "--params", "p.safetensors", cwd=tmp_path), 65, "'b_o' of 'p.safetensors': got the shape (3,); allowed: (5,)")
-    assert_fails(run("run", SENTENCE, "--output-dim", "0"), 2, "--output-dim: got '0'; allowed: an integer from 1 to 1048576")
+    assert_fails(run("run", SENTENCE, "--set", "dims.output_dim=0"), 2, "--set dims.output_dim: got '0'; allowed: an integer from 1 to 1048576")

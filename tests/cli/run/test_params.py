@@ -62,11 +62,11 @@ def test_what_was_loaded_and_saved_again_has_the_same_bytes(tmp_path, options):
     heads = ["--heads", options[1]] if "--heads" in options else []
     dtype = ["--dtype", "float64"] if "float64" in options else []
     quiet = ["--quiet"] if "--vocab-size" in options else []
-    succeeds("run", SENTENCE, "--params", "p.npz", "--layout", "run", *heads, *dtype, *quiet, "--show", "parameters", "-o", "q.npz", cwd=tmp_path)
+    succeeds("run", SENTENCE, "--params", "p.npz", "--set", "parameters.layout=run", *heads, *dtype, *quiet, "--show", "parameters", "-o", "q.npz", cwd=tmp_path)
     assert (tmp_path / "q.npz").read_bytes() == (tmp_path / "p.npz").read_bytes()
     for name in ("q", "r"):  # the metadata of r names q, that of q names p
         source = "p.npz" if name == "q" else "q.safetensors"
-        options = ["--layout", "run", *heads] if name == "q" else []
+        options = ["--set", "parameters.layout=run", *heads] if name == "q" else []
         succeeds("run", SENTENCE, "--params", source, *options, *dtype, *quiet, "--show", "parameters", "-o", f"{name}.safetensors", cwd=tmp_path)
     first, second = (load_safetensors(tmp_path / f"{name}.safetensors")[0] for name in "qr")
     assert first.keys() == second.keys()
@@ -279,7 +279,7 @@ def test_the_layout_is_said_with_verbose(tmp_path):
 
 def test_rows_beyond_the_words_are_a_warning(tmp_path):
     numpy.savez(tmp_path / "p.npz", **plain())
-    options = ["--params", "p.npz", "--layout", "out-in", "--heads", "1"]
+    options = ["--params", "p.npz", "--set", "parameters.layout=out-in", "--heads", "1"]
     succeeds("run", SENTENCE, *options, cwd=tmp_path)
     for command in (["run", "Life is short"], ["explain", "Life is short", "--query", "is"], ["run", "Life is short", "--json"]):
         done = run(*command, *options, cwd=tmp_path)
@@ -288,12 +288,12 @@ def test_rows_beyond_the_words_are_a_warning(tmp_path):
     succeeds("run", "--ids", "0,5", "--vocab-size", "6", *options, cwd=tmp_path)
     drawn = {name: array for name, array in plain().items() if name != "embedding"}
     numpy.savez(tmp_path / "drawn.npz", **drawn)
-    succeeds("run", "Life is", "--params", "drawn.npz", "--layout", "out-in", "--heads", "1", "--vocab-size", "9", cwd=tmp_path)
+    succeeds("run", "Life is", "--params", "drawn.npz", "--set", "parameters.layout=out-in", "--heads", "1", "--vocab-size", "9", cwd=tmp_path)
 
 
 def test_lines_are_warned_of_rows_once(tmp_path):
     numpy.savez(tmp_path / "p.npz", **plain())
-    done = run("run", "--lines", "-", "--params", "p.npz", "--layout", "out-in", "--heads", "1", "--json", stdin="a b\nc\n", cwd=tmp_path)
+    done = run("run", "--lines", "-", "--params", "p.npz", "--set", "parameters.layout=out-in", "--heads", "1", "--json", stdin="a b\nc\n", cwd=tmp_path)
     assert (done.code, done.message.count("warning: ")) == (0, 1)
 
 
@@ -337,7 +337,7 @@ def test_a_tensor_of_the_layer_that_is_not_applied_is_refused(tmp_path, layer, n
     ("plain names", ["scores", "weights", "query_positions"]),  # as `run --show all` saves them
 ])
 def test_buffers_and_other_modules_change_no_number(tmp_path, layer, names):
-    other = [] if layer != "plain names" else ["--layout", "run"]
+    other = [] if layer != "plain names" else ["--set", "parameters.layout=run"]
     save_safetensors(tmp_path / "p.safetensors", LAYERS[layer])
     alone = result(tmp_path, "--params", "p.safetensors", "--heads", "1", *other)
     save_safetensors(tmp_path / "p.safetensors", {**LAYERS[layer], **{name: normal(9, 1, 1, 4, 4) for name in names}})
@@ -359,13 +359,13 @@ def test_a_square_matrix_by_plain_names_asks_for_its_layout(tmp_path):
     arrays = {name: normal(i, 4, 4) for i, name in enumerate(("embedding", "W_q", "W_k", "W_v"))}
     arrays["embedding"] = normal(0, V, 4)
     fails(tmp_path, arrays, 65)
-    both = [result(tmp_path, "--params", "p.safetensors", "--layout", layout) for layout in ("in-out", "out-in")]
+    both = [result(tmp_path, "--params", "p.safetensors", "--set", f"parameters.layout={layout}") for layout in ("in-out", "out-in")]
     turned = {name: array if name == "embedding" else array.T.copy() for name, array in arrays.items()}
     save_safetensors(tmp_path / "t.safetensors", turned)
-    other = result(tmp_path, "--params", "t.safetensors", "--layout", "out-in")
+    other = result(tmp_path, "--params", "t.safetensors", "--set", "parameters.layout=out-in")
     assert without_config(both[0]) == without_config(other) != without_config(both[1])
-    fails(tmp_path, plain(), 65, options=("--layout", "in-out"))
-    fails(tmp_path, multihead(), 65, options=("--layout", "in-out"))
+    fails(tmp_path, plain(), 65, options=("--set", "parameters.layout=in-out"))
+    fails(tmp_path, multihead(), 65, options=("--set", "parameters.layout=in-out"))
 
 
 @pytest.mark.parametrize("value", [numpy.nan, numpy.inf, -numpy.inf])
@@ -373,7 +373,7 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
     arrays = multihead()
     arrays["in_proj_weight"][9, 3] = value
     fails(tmp_path, arrays, 65, options=("--heads", "2"))
-    done = result(tmp_path, "--params", "p.safetensors", "--heads", "2", "--allow-nonfinite", "--show", "parameters")
+    done = result(tmp_path, "--params", "p.safetensors", "--heads", "2", "--set", "parameters.allow_nonfinite=true", "--show", "parameters")
     assert done["config"]["parameters"]["allow_nonfinite"] is True
     arrays = plain()
     arrays["embedding"][5, 1] = value
@@ -385,7 +385,7 @@ def test_numbers_beyond_float32_are_named(tmp_path, name, place):
     arrays = {key: array.astype("f8") for key, array in plain().items()}
     arrays[name][int(place[1:-4]), int(place[-2])] = -1e300
     fails(tmp_path, arrays, 65)
-    fails(tmp_path, arrays, 65, options=("--allow-nonfinite",))
+    fails(tmp_path, arrays, 65, options=("--set", "parameters.allow_nonfinite=true",))
     done = result(tmp_path, "--params", "p.safetensors", "--dtype", "float64", "--show", "parameters")
     assert numpy.array_equal(numpy.array(done["parameters"][name]), arrays[name])
 

@@ -66,14 +66,14 @@ def test_each_matrix_lies_as_the_config_says(tmp_path, sides, kind):
 def test_layout_run_is_the_order_in_which_run_saved(tmp_path, sides, kind):
     stated = saved_with_sides(tmp_path, sides, f"p.{kind}")
     usual = sides == ("left", "left", "left", "right")
-    for layout in ((), ("--layout", "run")):
+    for layout in ((), ("--set", "parameters.layout=run")):
         if kind == "npz" and usual and not layout:
             assert_fails(run("run", SENTENCE, "--params", "p.npz", cwd=tmp_path), 65, "can be read both ways")
             continue
         loaded = result(tmp_path, "--params", f"p.{kind}", *layout, "--show", "all")
         assert all(loaded[name] == stated[name] for name in ("weights", "context", "output"))
         succeeds("run", SENTENCE, "--params", f"p.{kind}", *layout, "--show", "parameters", "-o", "again.npz", cwd=tmp_path)
-        again = result(tmp_path, "--params", "again.npz", "--layout", "run", "--show", "all")
+        again = result(tmp_path, "--params", "again.npz", "--set", "parameters.layout=run", "--show", "all")
         assert again["output"] == stated["output"]
     if kind == "npz":
         assert (zipfile.ZipFile(tmp_path / "p.npz").comment == b"") == usual
@@ -130,8 +130,8 @@ def test_integers_are_numbers_too(tmp_path, kind, dtype):
     layer = saved(tmp_path / f"p.{kind}", LAYER, dtype)
     table = saved(tmp_path / f"e.{kind}", {"E": TABLE}, dtype)
     plain = saved(tmp_path / f"f.{kind}", {**LAYER, "embedding": TABLE}, "float64")
-    integers = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", layer, "--layout", "out-in", "--embeddings", table, "--show", "weights,context", "--json", cwd=tmp_path).json
-    floats = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", plain, "--layout", "out-in", "--show", "weights,context", "--json", cwd=tmp_path).json
+    integers = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", layer, "--set", "parameters.layout=out-in", "--embeddings", table, "--show", "weights,context", "--json", cwd=tmp_path).json
+    floats = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", plain, "--set", "parameters.layout=out-in", "--show", "weights,context", "--json", cwd=tmp_path).json
     assert without_config(integers) == without_config(floats)
     numpy.save(tmp_path / "e.npy", numpy.array(TABLE, dtype))
     alone = succeeds("run", "--ids", "0,2,1", "--embeddings", "e.npy", "--show", "embeddings", "--json", cwd=tmp_path).json
@@ -141,21 +141,21 @@ def test_integers_are_numbers_too(tmp_path, kind, dtype):
 @pytest.mark.parametrize(("number", "dtype"), [(16777217, "float32"), (-16777217, "float32"), (2**53 + 1, "float64"), (2**63 - 1, "float64")])
 def test_an_integer_that_the_type_does_not_hold_is_refused(tmp_path, number, dtype):
     why = f"got {number}, an integer that {dtype} does not hold"
-    options = ("--layout", "out-in", "--dtype", dtype)
+    options = ("--set", "parameters.layout=out-in", "--dtype", dtype)
     layer = saved(tmp_path / "p.npz", {**LAYER, "W_k": [[2, 1], [0, number]]}, "int64")
     assert_fails(run("run", "a b", "--params", layer, *options, cwd=tmp_path), 65, f"'W_k' of 'p.npz' at (1, 1): {why}")
     numpy.save(tmp_path / "e.npy", numpy.array([[1, number]]))
     assert_fails(run("run", "--ids", "0", "--embeddings", "e.npy", "--dtype", dtype, cwd=tmp_path), 65, f"'e.npy' at (0, 1): {why}")
     (tmp_path / "words.txt").write_text("b\na\n")
     numpy.save(tmp_path / "w.npy", numpy.array([[1, 1], [1, number]]))
-    words = ("--embeddings", "w.npy", "--embedding-words", "words.txt", "--dtype", dtype)
+    words = ("--embeddings", "w.npy", "--set", "embeddings.words.file=words.txt", "--dtype", dtype)
     assert_fails(run("run", "a", *words, cwd=tmp_path), 65, why)
     succeeds("run", "b", *words, cwd=tmp_path)
 
 
 def test_truths_are_no_numbers(tmp_path):
     layer = saved(tmp_path / "p.npz", {**LAYER, "W_k": [[True, True], [True, False]]}, "bool")
-    assert_fails(run("run", "a b", "--params", layer, "--layout", "run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, int32, int64")
+    assert_fails(run("run", "a b", "--params", layer, "--set", "parameters.layout=run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, int32, int64")
 
 
 def test_a_number_of_a_result_beyond_float32_is_named_as_it_stands(tmp_path):

@@ -52,7 +52,7 @@ def test_garbage_behind_a_result_fails_its_line_alone(tmp_path):
     "options, name",
     [
         (["--output-projection"], "--output-projection"),
-        (["--output-dim", "2"], "--output-dim"),
+        (["--set", "dims.output_dim=2"], "--set dims.output_dim"),
         (["--score", "general"], "--score"),
         (["--score", "additive"], "--score"),
         (["--init", "normal"], "--init"),

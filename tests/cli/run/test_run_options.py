@@ -180,14 +180,14 @@ def test_the_scale_multiplies_the_scores():
 def test_rounding_decides_the_last_digits():
     """queries[0][1][4] of the recipe nearly cancels: PyTorch computes -0.0069049597, a sum of floats; the exact one is another."""
     recipe = ["--recipe", "raschka-2023-multihead", "--show", "queries"]
-    by_step, by_stage = result(*recipe, "--rounding", "step"), result(*recipe, "--rounding", "stage")
+    by_step, by_stage = result(*recipe, "--set", "rounding=step"), result(*recipe, "--set", "rounding=stage")
     assert (by_step["queries"][0][1][4], by_stage["queries"][0][1][4]) == (-0.0069049597, -0.006904713)
     assert by_step["config"]["rounding"] == "step" and "rounding" not in by_stage["config"]
     assert result(*recipe) == by_step
 
 
 def test_rounding_step_is_on_the_portable_path_and_checked_like_any_result(tmp_path):
-    arguments = ["run", SENTENCE, "--heads", "2", "--rounding", "step", "--json", "--show", "all"]
+    arguments = ["run", SENTENCE, "--heads", "2", "--set", "rounding=step", "--json", "--show", "all"]
     saved = succeeds(*arguments, "-o", str(tmp_path / "saved.json"))
     assert saved.out == b""
     text = (tmp_path / "saved.json").read_bytes()
@@ -245,7 +245,7 @@ def test_no_header_leaves_the_first_line_of_csv_out():
         words = [] if options[:1] == ["--lines"] else [SENTENCE]
         header, rest = succeeds("run", *words, *options, "--format", "csv", stdin=SENTENCE).out.split(b"\n", 1)
         assert b"array,head,row" in header
-        assert succeeds("run", *words, *options, "--format", "csv", "--no-header", stdin=SENTENCE).out == rest
+        assert succeeds("run", *words, *options, "--format", "csv", "--set", "csv.header=false", stdin=SENTENCE).out == rest
 
 
 def test_formats_must_not_contradict_each_other(tmp_path):
@@ -318,7 +318,7 @@ tensor([0.0046, 0.0092], dtype=torch.float64)
 def test_verify_tells_a_nan_from_a_number(tmp_path):
     (tmp_path / "g.txt").write_text("a 1e30 2\nb 3 4e30\n")
     vectors = ("--embeddings", "g.txt", "--init", "identity", "--score", "cosine", "--verify", "--show", "weights")
-    for options in (("--rounding", "step"), ("--rounding", "step", "--scale", "0")):
+    for options in (("--set", "rounding=step"), ("--set", "rounding=step", "--scale", "0")):
         done = run("run", "a b", *vectors, *options, cwd=tmp_path)
         assert done.code == 0 and "nan" in done.text and "verify: weights differs from float64 by at most inf, relatively by at most inf" in done.message
         (tmp_path / "saved.json").write_bytes(run("run", "a b", *vectors, *options, "--json", cwd=tmp_path).out)

@@ -307,7 +307,7 @@ def test_the_schema_of_results_refuses(result):
     "options",
     [
         ["--heads", "4", "--causal", "--softcap", "30", "--positions", "rope", "--query", "is", "--verify", "--top", "2"],
-        ["--cross", "eat the cat", "--output-projection", "--window", "1", "--init", "xavier", "--rounding", "step"],
+        ["--cross", "eat the cat", "--output-projection", "--window", "1", "--init", "xavier", "--set", "rounding=step"],
         ["--recipe", "raschka-2023-multihead"],
         ["--recipe", "raschka-2023-multihead", "--head", "2,0"],
         ["--recipe", "raschka-2023-multihead", "--head", "mean"],

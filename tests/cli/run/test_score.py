@@ -59,9 +59,9 @@ def random_run(chance, function):
     H_kv, group, T, S = chance.randint(1, 2), chance.randint(1, 3), chance.randint(1, 7), chance.randint(1, 7)
     options = ["--score", function, "--heads", H_kv * group, "--kv-heads", H_kv, "--embed-dim", 8, "--d-k", 2 * chance.randint(1, 5),
                "--d-v", chance.randint(1, 4), "--init", chance.choice(["uniform", "normal", "xavier", "linear"]), "--seed", chance.randint(0, 99),
-               "--dtype", chance.choice(["float32", "float64"]), "--rounding", chance.choice(["stage", "step"])]
+               "--dtype", chance.choice(["float32", "float64"]), "--set", f"rounding={chance.choice(['stage', 'step'])}"]
     if function == "additive" and chance.random() < 0.5:
-        options += ["--d-a", chance.randint(1, 9)]
+        options += ["--set", f"dims.d_a={chance.randint(1, 9)}"]
     if chance.random() < 0.5:
         options += ["--scale", chance.choice(["0.25", "none", "2"])]
     if chance.random() < 0.3:
@@ -149,19 +149,19 @@ def test_drawn_biases_sides_and_stacks_count(side, tmp_path):
 
 @pytest.mark.parametrize("layout", ["out-in", "in-out"])
 def test_saved_parameters_are_read_again(layout, tmp_path):
-    options = ["--score", "additive", "--heads", "2", "--d-a", "5", "--no-output-projection", "--seed", "4"]
+    options = ["--score", "additive", "--heads", "2", "--set", "dims.d_a=5", "--no-output-projection", "--seed", "4"]
     done = succeeds("run", SENTENCE, *options, "--show", "all", "--json").json
     parameters = {name: numpy.array(value, dtype=numpy.float32) for name, value in done["parameters"].items()}
     if layout == "in-out":
         parameters = {name: value.swapaxes(1, 2) if name[1] == "_" and value.ndim == 3 else value for name, value in parameters.items()}
     numpy.savez(tmp_path / "p.npz", **parameters)
-    again = ["--score", "additive", "--heads", "2", "--params", tmp_path / "p.npz", "--layout", layout]
+    again = ["--score", "additive", "--heads", "2", "--params", tmp_path / "p.npz", "--set", f"parameters.layout={layout}"]
     loaded = succeeds("run", SENTENCE, *again, "--show", "all", "--json").json
     assert (loaded["scores"], loaded["context"]) == (done["scores"], done["context"])
     explained = succeeds("explain", SENTENCE, "--query", "is", *again, "--json").json
     for key in explained["keys"]:
         assert sum(key["products"]) + explained["b_va"] == pytest.approx(key["score"], rel=1e-6)
-    assert_fails(run("run", SENTENCE, "--params", tmp_path / "p.npz", "--layout", layout, "--heads", "2"), 65, "holds W_a, and scaled_dot scores do not")
+    assert_fails(run("run", SENTENCE, "--params", tmp_path / "p.npz", "--set", f"parameters.layout={layout}", "--heads", "2"), 65, "holds W_a, and scaled_dot scores do not")
 
 
 def test_identity_matrices_of_every_head_read_its_own_numbers():
@@ -198,14 +198,14 @@ def test_a_page_says_what_was_computed(function):
 
 
 def test_masked_scores_are_then_scaled(tmp_path):
-    done = succeeds("run", SENTENCE, "--causal", "--mask-at", "scores", "--show", "all", "--json").json
+    done = succeeds("run", SENTENCE, "--causal", "--set", "attention.mask_at=scores", "--show", "all", "--json").json
     plain = succeeds("run", SENTENCE, "--causal", "--show", "all", "--json").json
     assert done["weights"] == plain["weights"]
     for scores, masked, scaled in zip(done["scores"][0], done["masked_scores"][0], done["scaled_scores"][0]):
         for s, m, c in zip(scores, masked, scaled):
             assert (m, c) == (None, "-inf") or (m == s and c == pytest.approx(s / 24**0.5, rel=1e-6))
     numpy.save(tmp_path / "mask.npy", numpy.linspace(-3, 3, 36).reshape(6, 6))
-    done = succeeds("run", SENTENCE, "--mask", tmp_path / "mask.npy", "--mask-at", "scores", "--show", "all", "--json").json
+    done = succeeds("run", SENTENCE, "--mask", tmp_path / "mask.npy", "--set", "attention.mask_at=scores", "--show", "all", "--json").json
     a = arrays(done)
     numpy.testing.assert_allclose(a["masked_scores"][0], a["scores"][0] + numpy.load(tmp_path / "mask.npy"), rtol=1e-6)
     numpy.testing.assert_allclose(a["weights"], softmax(a["masked_scores"] / 24**0.5), rtol=1e-5)
@@ -214,9 +214,9 @@ def test_masked_scores_are_then_scaled(tmp_path):
 
 
 def test_tables_and_explanations_keep_the_order():
-    table = succeeds("run", SENTENCE, "--causal", "--mask-at", "scores", "--show", "scores,scaled_scores,masked_scores").text
+    table = succeeds("run", SENTENCE, "--causal", "--set", "attention.mask_at=scores", "--show", "scores,scaled_scores,masked_scores").text
     assert table.index("masked_scores") < table.index("scaled_scores")
-    text = succeeds("explain", SENTENCE, "--query", "is", "--key", "Life", "--causal", "--mask-at", "scores").text
+    text = succeeds("explain", SENTENCE, "--query", "is", "--key", "Life", "--causal", "--set", "attention.mask_at=scores").text
     assert text.index("Mask: masked = score") < text.index("Scaling: scaled = masked / √d_k")
 
 
@@ -227,9 +227,9 @@ def test_tables_and_explanations_keep_the_order():
     ("options", "message"),
     [
         (["--score", "cosin"], "--score: got 'cosin'; allowed: scaled_dot, dot, cosine, general, additive"),
-        (["--d-a", "3"], "--d-a: got 3; allowed: only with additive scores; these are scaled_dot"),
-        (["--mask-at", "scores", "--softcap", "3"], "--softcap with --mask-at scores"),
-        (["--mask-at", "scores", "--scale", "-1"], "--scale: got -1.0; allowed: a number above 0 with --mask-at scores"),
+        (["--set", "dims.d_a=3"], "--set dims.d_a: got 3; allowed: only with additive scores; these are scaled_dot"),
+        (["--set", "attention.mask_at=scores", "--softcap", "3"], "--softcap with --set attention.mask_at=scores"),
+        (["--set", "attention.mask_at=scores", "--scale", "-1"], "--scale: got -1.0; allowed: a number above 0 with --set attention.mask_at=scores"),
         (["--recipe", "owen-2025", "--score", "general"], "--score: got general; allowed: scaled_dot, dot or cosine with KQ scores"),
     ],
 )
@@ -255,7 +255,7 @@ def test_a_recipe_draws_what_its_scores_read_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "what"), [(["--score", "cosine"], "scores that are no products of queries and keys"),
-                                               (["--mask-at", "scores"], "masks before the scale"), (["--dropout", "0.5"], "dropout")])
+                                               (["--set", "attention.mask_at=scores"], "masks before the scale"), (["--dropout", "0.5"], "dropout")])
 def test_the_tiled_path_says_what_it_does_not_compute(options, what):
     done = run("run", SENTENCE, "--isa", "auto", *options)
     assert done.code == 0 and (what in done.message or done.message == ""), done.message

@@ -87,7 +87,7 @@ def test_the_key_behind_the_words_has_a_name(tmp_path):
     numpy = pytest.importorskip("numpy")
     names = {"W_q": (2, 2), "W_k": (2, 2), "W_v": (2, 2), "bias_k": (2,), "bias_v": (2,)}
     numpy.savez(tmp_path / "p.npz", **{name: numpy.ones(shape, numpy.float32) * 5 for name, shape in names.items()})
-    got = summary("a b", "--params", tmp_path / "p.npz", "--layout", "run", "--embed-dim", "2", "--top", "9")
+    got = summary("a b", "--params", tmp_path / "p.npz", "--set", "parameters.layout=run", "--embed-dim", "2", "--top", "9")
     assert got["largest_entropy"] == pytest.approx(math.log(3))
     assert {"(bias)"} <= {pair["key_token"] for pair in got["heads"][0]["pairs"]}
 

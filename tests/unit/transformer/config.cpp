@@ -36,7 +36,7 @@ TEST(Config, RefusesAKeyThatNobodyAskedForAndSaysHowToGoOn)
     const Config config({{"hidden_sizes", 3.0}});
     EXPECT_EQ(error_of([&] { config.require_all_used(); }),
               "'hidden_sizes' = 3 is not known here and may change what the model computes; if it does not, "
-              "--ignore-config 'hidden_sizes' leaves it out");
+              "--set model.ignore_config='hidden_sizes' leaves it out");
 }
 
 TEST(Config, NamesAllKeysThatNobodyAskedFor)
@@ -55,7 +55,7 @@ TEST(Config, NamesAllKeysThatNobodyAskedFor)
     EXPECT_EQ(config.count({"known.size"}), 2);
     EXPECT_EQ(error_of([&] { config.require_all_used(); }),
               "'a' = 1, 'known.b' = true, 'odd' = an object are not known here and may change what the model computes; if they "
-              "do not, --ignore-config 'a,known.b,odd' leaves them out");
+              "do not, --set model.ignore_config='a,known.b,odd' leaves them out");
 }
 
 TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
@@ -70,7 +70,7 @@ TEST(Config, IgnoresNoKeyThatIsNotThere)
 {
     const auto ignored = [] { (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"}); };
     EXPECT_EQ(error_of(attn::ErrorKind::usage, ignored),
-              "--ignore-config: got 'hidden_sizes'; allowed: a key that this config has");
+              "--set model.ignore_config: got 'hidden_sizes'; allowed: a key that this config has");
 }
 
 TEST(Config, PassesOverWhatChangesNothing)

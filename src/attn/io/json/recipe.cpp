@@ -489,6 +489,18 @@ void read_section(const JsonValue& value, std::string_view section, Recipe& reci
     }
 }
 
+FieldValue parse_value(std::string_view json, const Allowed& allowed, const std::string& place)
+{
+    const JsonDocument document(json, place);
+    return value_of({document, 0, place}, allowed);
+}
+
+model::Step parse_step(std::string_view json, const std::string& place)
+{
+    const JsonDocument document(json, place);
+    return step_of({document, 0, place});
+}
+
 model::ModelDraws parse_model_draws(std::string_view json)
 {
     const JsonDocument document(json);

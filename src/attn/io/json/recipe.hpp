@@ -4,6 +4,7 @@
 #include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/trained/drawn_model.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace attn::io {
@@ -20,6 +21,9 @@ class JsonValue;
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 /// A section of it alone, "attention".
 void read_section(const JsonValue& value, std::string_view section, model::Recipe& recipe);
+/// One value of a field, or one step, at `place` as errors name it.
+[[nodiscard]] model::FieldValue parse_value(std::string_view json, const model::Allowed& allowed, const std::string& place);
+[[nodiscard]] model::Step parse_step(std::string_view json, const std::string& place);
 /// The config of a whole trained model, likewise.
 [[nodiscard]] model::TrainedConfig trained_config_of(const JsonValue& value);
 

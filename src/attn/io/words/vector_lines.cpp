@@ -113,7 +113,7 @@ std::string wanted_instead_of(std::string_view field, const std::optional<Number
     if (!number) {
         return wanted_instead_of(field);
     }
-    return number->too_large ? "numbers up to 1.797e308" : "finite numbers, or any with --allow-nonfinite";
+    return number->too_large ? "numbers up to 1.797e308" : "finite numbers, or any with --set embeddings.allow_nonfinite=true";
 }
 
 } // namespace

@@ -318,7 +318,8 @@ bool is(MatrixLayout layout, Sides sides, bool output)
     const Source& source = *layer.find(inputs ? Target::W_q : Target::W_o);
     throw Error(ErrorKind::data, fmt::format("{} of {}", in_quotes(source.name), file),
                 fmt::format("the shape {}, which can be read both ways", to_string(source.shape)),
-                "--layout in-out, out-in, or run, the order in which run saves: W_q, W_k, W_v out-in and W_o in-out");
+                fmt::format("{} {}=in-out, out-in, or run, the order in which run saves: W_q, W_k, W_v out-in and W_o in-out",
+                            option::set, field::layout.key));
 }
 
 /// A W_o that is not applied may tell which way round the others lie; one that fits no reading tells nothing.
@@ -360,7 +361,8 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
     }
     if (readings.empty()) {
         throw problem ? *problem
-                      : Error(ErrorKind::data, option::layout, std::string(layout_names.at(static_cast<std::size_t>(*layout))),
+                      : Error(ErrorKind::data, origin.name_of(field::layout),
+                              std::string(layout_names.at(static_cast<std::size_t>(*layout))),
                               fmt::format("out-in, the order of {}", layer.family));
     }
     const auto as_wide = [](const Reading& reading) { return !reading.dims.output_dim; };

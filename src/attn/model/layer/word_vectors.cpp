@@ -129,8 +129,8 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     const auto distinct = static_cast<Index>(words.vocabulary ? words.vocabulary->size() : 0);
     if (words.vocabulary && distinct != vectors.count && recipe.dims.vocab_size != vectors.count) {
         throw Error(ErrorKind::data, vectors.name, counted(vectors.count, "row") + " without a list of words",
-                    fmt::format("{}, one for each word of the vocabulary in its order, or a list with {}",
-                                counted(distinct, "row"), option::embedding_words));
+                    fmt::format("{}, one for each word of the vocabulary in its order, or a list with {} {}=FILE",
+                                counted(distinct, "row"), option::set, field::words_file.key));
     }
     return {vectors.rows(), {}};
 }
@@ -179,7 +179,7 @@ void fit(const Recipe& recipe, const VectorsOfWords& vectors, const Origin& orig
     if (std::holds_alternative<IdsInput>(recipe.input)) {
         throw Error(origin.fault({&field::ids}),
                     fmt::format("{} cannot be used with {}, which has vectors for words; allowed: a sentence, "
-                                "or a tensor without --embedding-words, whose rows are ids",
+                                "or a tensor without a list of words, whose rows are ids",
                                 origin.name_of(field::ids), vectors.name));
     }
     if (recipe.dims.vocab_size) {
@@ -196,8 +196,8 @@ void fit(Recipe& recipe, const VectorsOfIds& vectors, const Origin& origin)
     }
     if (recipe.embeddings->unknown) {
         throw Error(origin.fault({&field::unknown}),
-                    fmt::format("{} requires words for the rows of {}; --embedding-words names them",
-                                origin.name_of(field::unknown), vectors.name));
+                    fmt::format("{} requires words for the rows of {}; {} {}=FILE names them", origin.name_of(field::unknown),
+                                vectors.name, option::set, field::words_file.key));
     }
 }
 

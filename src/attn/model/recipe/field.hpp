@@ -1,7 +1,7 @@
 // A field of a plain struct, declared once: its key in JSON, what it may hold, what it means, and which member it is.
 //
 // recipe_fields.hpp is the table of a recipe's fields. Whoever reads or writes JSON, prints the JSON Schema, offers options on
-// the command line with their help, lays options over a recipe, or says whose fault a value is reads that table.
+// the command line with their help, or keys of --set, lays both over a recipe, or says whose fault a value is reads that table.
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
@@ -63,6 +63,13 @@ struct Allowed {
     std::string_view instead = {};                           ///< of integers: the word that stands for -1 alone
 };
 
+/// How a command line says a field.
+enum class Spelling {
+    option, ///< by an option, mostly one of its own
+    key,    ///< as --set KEY=VALUE
+    file,   ///< not at all: it describes a file
+};
+
 struct FieldInfo;
 
 /// Says that a field goes only with some choices of another one in the same object.
@@ -84,6 +91,7 @@ struct FieldInfo {
     std::optional<double> left_out = {}; ///< the number, choice or flag that is not written, being what holds without it
     bool required = false;               ///< in its object, where it is written even when empty
     OnlyWith only = {};
+    Spelling spelling = Spelling::option;
 
     [[nodiscard]] constexpr std::string_view name() const { return key.substr(key.rfind('.') + 1); }
     /// "dims" of "dims.heads"; empty at the top.

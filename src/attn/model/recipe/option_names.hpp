@@ -7,9 +7,8 @@
 namespace attn::model::option {
 
 inline constexpr std::string_view axes = "--axes", batch = "--batch", component = "--component", dropout = "--dropout",
-                                  embedding_words = "--embedding-words", heads = "--heads", key = "--key",
-                                  key_tokens = "--key-tokens", kv_heads = "--kv-heads", layer = "--layer", layout = "--layout",
-                                  mask = "--mask", model = "--model", output = "-o", query = "--query",
-                                  shade_max = "--shade-max", show = "--show", tokens = "--tokens";
+                                  heads = "--heads", key = "--key", key_tokens = "--key-tokens", kv_heads = "--kv-heads",
+                                  layer = "--layer", mask = "--mask", model = "--model", output = "-o", query = "--query",
+                                  set = "--set", show = "--show", tokens = "--tokens";
 
 } // namespace attn::model::option

@@ -73,7 +73,7 @@ void make_room(const Overrides& over, Recipe& recipe)
     if (over.contains(field::score)) {
         recipe.dims.d_a.reset();
     }
-    if (over.contains(field::mask_file)) {
+    if (over.contains(field::mask_file) || over.contains(field::mask_values)) {
         recipe.attention.mask.reset();
         recipe.attention.mask_values.reset();
     }
@@ -84,17 +84,69 @@ void make_room(const Overrides& over, Recipe& recipe)
 
 void require_fitting_input(const Overrides& over, const Recipe& recipe, const Origin& origin)
 {
-    const bool sentence = std::holds_alternative<SentenceInput>(recipe.input) || over.contains(field::sentence);
+    const bool bare = over.contains(field::positions_count);
+    const bool sentence = (std::holds_alternative<SentenceInput>(recipe.input) && !bare) || over.contains(field::sentence);
     for (const FieldInfo* of_sentence :
          std::initializer_list<const FieldInfo*>{&field::cross, &field::tokenizer, &field::casefold}) {
         if (over.contains(*of_sentence) && (!sentence || over.contains(field::ids))) {
             throw Error(ErrorKind::usage, origin.name_of(*of_sentence), "an input of ids or positions", "a sentence");
         }
     }
-    const bool positions = std::holds_alternative<PositionsInput>(recipe.input) && !sentence && !over.contains(field::ids);
+    const bool positions =
+        (bare || std::holds_alternative<PositionsInput>(recipe.input)) && !sentence && !over.contains(field::ids);
     if (over.contains(field::embeddings_file) && positions) {
         throw Error(ErrorKind::usage, origin.name_of(field::embeddings_file), "an input of bare positions",
                     "a sentence or " + origin.name_of(field::ids));
+    }
+}
+
+/// The seed of a dropout says nothing where there is no dropout.
+void require_parts(const Overrides& over, const Recipe& recipe, const Origin& origin)
+{
+    const auto is_there = [&](std::string_view part) {
+        return std::ranges::any_of(field::all, [&](const field::Recipes* f) {
+            return f->required && f->section() == part && (over.contains(*f) || f->member.exists(recipe));
+        });
+    };
+    for (const field::Recipes* f : field::all) {
+        for (const field::Recipes* first : field::all) {
+            const std::string_view part = first->section();
+            const bool within = first->required && !part.empty() && !key_within(f->key, part).empty();
+            if (within && over.contains(*f) && f != &field::output_projection && !is_there(part)) {
+                throw Error(ErrorKind::usage, fmt::format("{} requires {}", origin.name_of(*f), origin.option_of(*first)));
+            }
+        }
+    }
+}
+
+/// The field of the same key in the kind of input that the recipe has: a batch is of ids or of positions.
+const field::Recipes& of_this_kind(const field::Recipes& field, const Recipe& recipe, const Origin& origin)
+{
+    if (field.section() != field::sentence.section() || field.required || field.member.exists(recipe)) {
+        return field;
+    }
+    const auto same = [&](const field::Recipes* other) { return other->key == field.key && other->member.exists(recipe); };
+    const auto found = std::ranges::find_if(field::all, same);
+    if (found == field::all.end()) {
+        throw Error(ErrorKind::usage, origin.name_of(field), "a sentence", "an input of ids or positions");
+    }
+    return **found;
+}
+
+/// A field that says what kind of object there is comes before those of that kind.
+void lay_fields(const Overrides& over, Recipe& recipe, const Origin& origin)
+{
+    for (const bool required : {true, false}) {
+        for (const field::Recipes* f : field::all) {
+            if (f->required != required || !over.contains(*f)) {
+                continue;
+            }
+            const bool of_draws = f == &field::output_projection && !recipe.parameters;
+            const bool absent = std::holds_alternative<std::monostate>(over.at(*f)); // made so in make_room
+            if (!of_draws && !absent) {
+                of_this_kind(*f, recipe, origin).member.set(recipe, over.at(*f));
+            }
+        }
     }
 }
 
@@ -264,13 +316,8 @@ Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
     require_fitting_input(over, recipe, origin);
     const bool seeded = find_unseeded(recipe) == recipe.draws.end();
     make_room(over, recipe);
-    for (const field::Recipes* f : field::all) {
-        const bool of_draws = f == &field::output_projection && !recipe.parameters;
-        const bool absent = over.contains(*f) && std::holds_alternative<std::monostate>(over.at(*f)); // made so above
-        if (over.contains(*f) && !of_draws && !absent) {
-            f->member.set(recipe, over.at(*f));
-        }
-    }
+    require_parts(over, recipe, origin);
+    lay_fields(over, recipe, origin);
     require_seed(over, recipe, origin);
     lay_draws(over, recipe, origin);
     if (seeded) {
@@ -298,6 +345,12 @@ Origin Origin::with_table_of(const std::string& file) const
 std::string Origin::name_of(const FieldInfo& field) const
 {
     return from_option(field) ? option_(field) : std::string(field.key);
+}
+
+std::string Origin::said(const FieldInfo& field, std::string_view value) const
+{
+    const bool key = from_option(field) && field.spelling == Spelling::key;
+    return fmt::format("{}{}{}", name_of(field), key ? "=" : " ", value);
 }
 
 ErrorKind Origin::fault(std::initializer_list<const FieldInfo*> fields) const

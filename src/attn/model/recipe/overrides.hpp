@@ -11,6 +11,9 @@
 
 namespace attn::model {
 
+/// New values of some fields of one step of the draws.
+using StepValues = std::map<const FieldInfo*, FieldValue>;
+
 /// Values of fields; what is not there stays as the recipe has it. Beside the fields of a recipe these count: that of a seed,
 /// which then replaces every seed, that of an initialisation, which then is that of every W_…, or of the layer in their place,
 /// and field::output_projection, which holds for draws, too.
@@ -35,7 +38,7 @@ private:
 /// a saved result says is one of that file's data and names the key.
 class Origin {
 public:
-    /// What the user types for a field: "--embed-dim".
+    /// What the user types for a field: "--embed-dim", "--set dims.d_a".
     using OptionName = std::string (*)(const FieldInfo&);
 
     Origin() = default; ///< all comes from a file
@@ -53,6 +56,8 @@ public:
     [[nodiscard]] std::string name_of(const FieldInfo& field) const;
     /// "--heads" in any case; nothing where no option could change the field.
     [[nodiscard]] std::string option_of(const FieldInfo& field) const { return option_ == nullptr ? "" : option_(field); }
+    /// "--init linear", "--set rounding=step", or "init linear" where a file says it.
+    [[nodiscard]] std::string said(const FieldInfo& field, std::string_view value) const;
     /// Error(usage) when the command line decides over one of those that do not fit together, otherwise Error(data).
     [[nodiscard]] ErrorKind fault(std::initializer_list<const FieldInfo*> fields) const;
     /// "the embedding table of 'layer.npz'", or nothing when no file of parameters brought one.
@@ -68,7 +73,8 @@ private:
 /// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
 /// output projection, adds W_o as the last draw, and so does its size; saying one head drops it, but that of a layer that is
 /// drawn whole. With parameters from a file dims but the heads come from there, and so does W_o. Throws Error(usage) when an
-/// override does not fit the recipe's input or generator, or draws where neither it nor the recipe says a seed.
+/// override does not fit the recipe's input or generator, belongs to a part of it that is not there, or draws where neither it
+/// nor the recipe says a seed.
 [[nodiscard]] Recipe apply(Recipe recipe, const Overrides& overrides, const Origin& origin = {});
 
 /// Whether the recipe draws W_o, or its file holds it (known once it is loaded).

@@ -27,17 +27,19 @@ using Recipes = Field<Recipe>;
 // ---- for people ------------------------------------------------------------------------------------------------------
 
 inline constexpr std::array<std::string_view, 1> schema_names{"attn-cli/recipe/1"};
-inline constexpr Recipes schema{{.key = "schema", .allowed = allow::one_of(schema_names), .required = true},
-                                {.get = [](const Recipe&) { return FieldValue(Index{0}); },
-                                 .set = [](Recipe&, const FieldValue&) {},
-                                 .exists = [](const Recipe&) { return true; }}};
-inline constexpr Recipes name{{.key = "name", .allowed = allow::text}, at<&Recipe::name>};
-inline constexpr Recipes title{{.key = "title", .allowed = allow::text}, at<&Recipe::title>};
-inline constexpr Recipes source{{.key = "source", .allowed = allow::text}, at<&Recipe::source>};
-inline constexpr Recipes note{{.key = "note", .allowed = allow::text, .meaning = "for whoever reads the file; ignored"},
-                              {.get = [](const Recipe&) { return FieldValue(); },
-                               .set = [](Recipe&, const FieldValue&) {},
-                               .exists = [](const Recipe&) { return false; }}};
+inline constexpr Recipes schema{
+    {.key = "schema", .allowed = allow::one_of(schema_names), .required = true, .spelling = Spelling::file},
+    {.get = [](const Recipe&) { return FieldValue(Index{0}); },
+     .set = [](Recipe&, const FieldValue&) {},
+     .exists = [](const Recipe&) { return true; }}};
+inline constexpr Recipes name{{.key = "name", .allowed = allow::text, .spelling = Spelling::key}, at<&Recipe::name>};
+inline constexpr Recipes title{{.key = "title", .allowed = allow::text, .spelling = Spelling::key}, at<&Recipe::title>};
+inline constexpr Recipes source{{.key = "source", .allowed = allow::text, .spelling = Spelling::key}, at<&Recipe::source>};
+inline constexpr Recipes note{
+    {.key = "note", .allowed = allow::text, .meaning = "for whoever reads the file; ignored", .spelling = Spelling::file},
+    {.get = [](const Recipe&) { return FieldValue(); },
+     .set = [](Recipe&, const FieldValue&) {},
+     .exists = [](const Recipe&) { return false; }}};
 
 // ---- input: a sentence, ids or positions -----------------------------------------------------------------------------
 
@@ -84,19 +86,22 @@ inline constexpr Recipes ids{
      .required = true},
     at<&Recipe::input, &IdsInput::ids>};
 inline constexpr Allowed entries = allow::integer(1, most_entries);
-inline constexpr Recipes batch_of_ids{
-    {.key = "input.batch", .allowed = entries, .meaning = "entries of one length, whose ids follow one another"},
-    at<&Recipe::input, &IdsInput::batch>};
+inline constexpr Recipes batch_of_ids{{.key = "input.batch",
+                                       .allowed = entries,
+                                       .meaning = "entries of one length, whose ids follow one another",
+                                       .spelling = Spelling::key},
+                                      at<&Recipe::input, &IdsInput::batch>};
 inline constexpr Recipes labels_of_ids{
     {.key = "input.labels", .allowed = texts, .meaning = "one name per id, such as my,name,is", .symbol = "LIST"},
     at<&Recipe::input, &IdsInput::labels>};
 inline constexpr Recipes positions_count{{.key = "input.positions",
                                           .allowed = length,
                                           .meaning = "number of bare positions, without a vocabulary",
-                                          .required = true},
+                                          .required = true,
+                                          .spelling = Spelling::key},
                                          at<&Recipe::input, &PositionsInput::count>};
 inline constexpr Recipes batch_of_positions{
-    {.key = "input.batch", .allowed = entries, .meaning = "entries of so many positions"},
+    {.key = "input.batch", .allowed = entries, .meaning = "entries of so many positions", .spelling = Spelling::key},
     at<&Recipe::input, &PositionsInput::batch>};
 inline constexpr Recipes labels_of_positions{{.key = "input.labels", .allowed = texts, .meaning = "one name per position"},
                                              at<&Recipe::input, &PositionsInput::labels>};
@@ -121,7 +126,8 @@ inline constexpr Recipes rounding{{.key = "rounding",
                                               "after every operation, as PyTorch does for small matrices",
                                    .usual = "stage",
                                    .symbol = "NAME",
-                                   .left_out = 0},
+                                   .left_out = 0,
+                                   .spelling = Spelling::key},
                                   at<&Recipe::rounding>};
 inline constexpr Recipes embed_dim{
     {.key = "dims.embed_dim", .allowed = length, .meaning = "components per embedding", .usual = "16", .symbol = "D"},
@@ -153,24 +159,32 @@ inline constexpr Recipes vocab_size{{.key = "dims.vocab_size",
                                      .usual = "the number of distinct words",
                                      .symbol = "N"},
                                     at<&Recipe::dims, &Dims::vocab_size>};
-inline constexpr Recipes key_dim{
-    {.key = "dims.key_dim", .allowed = length, .meaning = "components that W_k reads of a word", .usual = "D"},
-    at<&Recipe::dims, &Dims::key_dim>};
-inline constexpr Recipes value_dim{
-    {.key = "dims.value_dim", .allowed = length, .meaning = "components that W_v reads of a word", .usual = "key_dim"},
-    at<&Recipe::dims, &Dims::value_dim>};
+inline constexpr Recipes key_dim{{.key = "dims.key_dim",
+                                  .allowed = length,
+                                  .meaning = "components that W_k reads of a word",
+                                  .usual = "D",
+                                  .spelling = Spelling::key},
+                                 at<&Recipe::dims, &Dims::key_dim>};
+inline constexpr Recipes value_dim{{.key = "dims.value_dim",
+                                    .allowed = length,
+                                    .meaning = "components that W_v reads of a word",
+                                    .usual = "key_dim",
+                                    .spelling = Spelling::key},
+                                   at<&Recipe::dims, &Dims::value_dim>};
 inline constexpr Recipes output_dim{{.key = "dims.output_dim",
                                      .allowed = length,
                                      .meaning = "components per word of the output, which W_o makes",
                                      .usual = "D",
-                                     .symbol = "N"},
+                                     .symbol = "N",
+                                     .spelling = Spelling::key},
                                     at<&Recipe::dims, &Dims::output_dim>};
 
 inline constexpr Recipes d_a{{.key = "dims.d_a",
                               .allowed = length,
                               .meaning = "hidden numbers of additive scores, for each head",
                               .usual = "d_k",
-                              .symbol = "N"},
+                              .symbol = "N",
+                              .spelling = Spelling::key},
                              at<&Recipe::dims, &Dims::d_a>};
 
 // ---- one layer's projections from a file -----------------------------------------------------------------------------
@@ -193,7 +207,8 @@ inline constexpr Recipes layout{{.key = "parameters.layout",
                                  .allowed = allow::one_of(layout_names),
                                  .meaning = "row and column order of matrices with plain names whose shape does not tell it; "
                                             "run is the order in which run saves them: W_q, W_k, W_v out-in, W_o in-out",
-                                 .symbol = "NAME"},
+                                 .symbol = "NAME",
+                                 .spelling = Spelling::key},
                                 at<&Recipe::parameters, &FileParameters::layout>};
 inline constexpr Recipes output_projection{{.key = "parameters.output_projection",
                                             .allowed = allow::flag,
@@ -203,10 +218,12 @@ inline constexpr Recipes output_projection{{.key = "parameters.output_projection
 inline constexpr Recipes allow_nonfinite{{.key = "parameters.allow_nonfinite",
                                           .allowed = allow::flag,
                                           .meaning = "accept infinities and NaN in the file",
-                                          .left_out = 0},
+                                          .left_out = 0,
+                                          .spelling = Spelling::key},
                                          at<&Recipe::parameters, &FileParameters::allow_nonfinite>};
-inline constexpr Recipes parameters_sha256{{.key = "parameters.sha256", .allowed = digest_text, .meaning = of_file},
-                                           at<&Recipe::parameters, &FileParameters::sha256>};
+inline constexpr Recipes parameters_sha256{
+    {.key = "parameters.sha256", .allowed = digest_text, .meaning = of_file, .spelling = Spelling::file},
+    at<&Recipe::parameters, &FileParameters::sha256>};
 
 // ---- the embedding table from a file ---------------------------------------------------------------------------------
 
@@ -226,16 +243,20 @@ inline constexpr Recipes words_file{{.key = "embeddings.words.file",
                                      .meaning = "the words of the tensor's rows, one per line",
                                      .usual = "rows are ids",
                                      .symbol = "FILE",
-                                     .required = true},
+                                     .required = true,
+                                     .spelling = Spelling::key},
                                     at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::file>};
 inline constexpr Recipes words_bytes{
-    {.key = "embeddings.words.bytes", .allowed = file_bytes, .meaning = "length of the file"},
+    {.key = "embeddings.words.bytes", .allowed = file_bytes, .meaning = "length of the file", .spelling = Spelling::file},
     at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::digest, &FileDigest::bytes>};
 inline constexpr Recipes words_sha256{
-    {.key = "embeddings.words.sha256", .allowed = digest_text, .meaning = of_file},
+    {.key = "embeddings.words.sha256", .allowed = digest_text, .meaning = of_file, .spelling = Spelling::file},
     at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::digest, &FileDigest::sha256>};
 inline constexpr Recipes words_sample{
-    {.key = "embeddings.words.sha256_sample", .allowed = digest_text, .meaning = "as that of the embeddings"},
+    {.key = "embeddings.words.sha256_sample",
+     .allowed = digest_text,
+     .meaning = "as that of the embeddings",
+     .spelling = Spelling::file},
     at<&Recipe::embeddings, &FileEmbeddings::words, &WordListFile::digest, &FileDigest::sha256_sample>};
 inline constexpr Recipes unknown{{.key = "embeddings.unknown",
                                   .allowed = allow::text,
@@ -245,23 +266,30 @@ inline constexpr Recipes unknown{{.key = "embeddings.unknown",
 inline constexpr Recipes embeddings_allow_nonfinite{{.key = "embeddings.allow_nonfinite",
                                                      .allowed = allow::flag,
                                                      .meaning = "accept infinities and NaN in the file",
-                                                     .left_out = 0},
+                                                     .left_out = 0,
+                                                     .spelling = Spelling::key},
                                                     at<&Recipe::embeddings, &FileEmbeddings::allow_nonfinite>};
-inline constexpr Recipes embeddings_bytes{{.key = "embeddings.bytes", .allowed = file_bytes, .meaning = "length of the file"},
-                                          at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::bytes>};
-inline constexpr Recipes embeddings_sha256{{.key = "embeddings.sha256", .allowed = digest_text, .meaning = of_file},
-                                           at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::sha256>};
+inline constexpr Recipes embeddings_bytes{
+    {.key = "embeddings.bytes", .allowed = file_bytes, .meaning = "length of the file", .spelling = Spelling::file},
+    at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::bytes>};
+inline constexpr Recipes embeddings_sha256{
+    {.key = "embeddings.sha256", .allowed = digest_text, .meaning = of_file, .spelling = Spelling::file},
+    at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::sha256>};
 inline constexpr Recipes embeddings_sample{
     {.key = "embeddings.sha256_sample",
      .allowed = digest_text,
      .meaning =
-         "of a file over 4 MiB: SHA-256 of 64 pieces of 65536 bytes, piece i from byte i·(bytes - 65536)/63, rounded down"},
+         "of a file over 4 MiB: SHA-256 of 64 pieces of 65536 bytes, piece i from byte i·(bytes - 65536)/63, rounded down",
+     .spelling = Spelling::file},
     at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::sha256_sample>};
 
 /// These three are arrays of objects, which io/json/recipe.hpp and report/json/recipe_json.hpp know.
-inline constexpr Recipes draws{{.key = "draws", .allowed = {.type = FieldType::objects}, .required = true}, {}};
-inline constexpr Recipes published{{.key = "published", .allowed = {.type = FieldType::objects}}, {}};
-inline constexpr Recipes precision{{.key = "precision", .allowed = {.type = FieldType::objects}}, {}};
+inline constexpr Recipes draws{
+    {.key = "draws", .allowed = {.type = FieldType::objects}, .required = true, .spelling = Spelling::file}, {}};
+inline constexpr Recipes published{{.key = "published", .allowed = {.type = FieldType::objects}, .spelling = Spelling::file},
+                                   {}};
+inline constexpr Recipes precision{{.key = "precision", .allowed = {.type = FieldType::objects}, .spelling = Spelling::file},
+                                   {}};
 
 // ---- attention -------------------------------------------------------------------------------------------------------
 
@@ -299,7 +327,8 @@ inline constexpr Recipes mask_at{{.key = "attention.mask_at",
                                   .meaning = "mask the scores before they are scaled, or the scaled ones",
                                   .usual = "scaled",
                                   .symbol = "STAGE",
-                                  .left_out = 0},
+                                  .left_out = 0,
+                                  .spelling = Spelling::key},
                                  at<&Recipe::attention, &Attention::mask_at>};
 inline constexpr Recipes scale{
     {.key = "attention.scale",
@@ -324,19 +353,22 @@ inline constexpr Recipes dropout_seed{{.key = "attention.dropout.seed",
                                        .allowed = {.type = FieldType::natural},
                                        .meaning = "seed of the dropout alone",
                                        .usual = "the stream of the draws goes on",
-                                       .symbol = "N"},
+                                       .symbol = "N",
+                                       .spelling = Spelling::key},
                                       at<&Recipe::attention, &Attention::dropout, &core::Dropout::seed>};
 inline constexpr Recipes dropout_mkl{{.key = "attention.dropout.mkl",
                                       .allowed = allow::flag,
                                       .meaning = "drop what PyTorch's packages for x86-64 drop, which use Intel MKL; those for "
                                                  "Arm and Apple silicon, and Debian's, do not",
-                                      .left_out = 0},
+                                      .left_out = 0,
+                                      .spelling = Spelling::key},
                                      at<&Recipe::attention, &Attention::dropout, &core::Dropout::mkl>};
 inline constexpr Recipes score_order{{.key = "attention.scores",
                                       .allowed = allow::one_of(score_order_names),
                                       .meaning = "Q·Kᵀ, or K·Qᵀ with a row per key word",
                                       .usual = "QK",
-                                      .left_out = 0},
+                                      .left_out = 0,
+                                      .spelling = Spelling::key},
                                      at<&Recipe::attention, &Attention::order>};
 inline constexpr Recipes mask_file{{.key = "attention.mask.file",
                                     .allowed = allow::text,
@@ -348,15 +380,17 @@ inline constexpr Recipes mask_file{{.key = "attention.mask.file",
 inline constexpr Recipes mask_name{
     {.key = "attention.mask.name", .allowed = allow::text, .meaning = "of the tensor, where the file holds several"},
     at<&Recipe::attention, &Attention::mask, &FileTensor::name>};
-inline constexpr Recipes mask_sha256{{.key = "attention.mask.sha256", .allowed = digest_text, .meaning = of_file},
-                                     at<&Recipe::attention, &Attention::mask, &FileTensor::sha256>};
+inline constexpr Recipes mask_sha256{
+    {.key = "attention.mask.sha256", .allowed = digest_text, .meaning = of_file, .spelling = Spelling::file},
+    at<&Recipe::attention, &Attention::mask, &FileTensor::sha256>};
 inline constexpr Recipes mask_values{
     {.key = "attention.mask.values",
      .allowed = {.type = FieldType::mask,
                  .fewest = 1,
                  .in_words = "true and false alone, or numbers, and null where a key is hidden"},
      .meaning = "the mask itself in place of a file: true = seen, or numbers that are added, null = -inf",
-     .required = true},
+     .required = true,
+     .spelling = Spelling::key},
     {.get = at<&Recipe::attention, &Attention::mask_values>.get,
      .set = at<&Recipe::attention, &Attention::mask_values>.set,
      .exists = [](const Recipe& recipe) { return recipe.attention.mask_values.has_value(); }}};
@@ -424,7 +458,8 @@ inline constexpr Recipes entry{{.key = "entry",
                                 .allowed = allow::integer(0, most_entries - 1),
                                 .meaning = "only this entry of a batch, from 0",
                                 .usual = "all",
-                                .symbol = "N"},
+                                .symbol = "N",
+                                .spelling = Spelling::key},
                                at<&Recipe::entry>};
 inline constexpr Recipes verify{{.key = "verify",
                                  .allowed = allow::flag,

@@ -46,7 +46,8 @@ inline constexpr Fields sentence{{.key = field::sentence.key, .allowed = allow::
 inline constexpr Fields pair{{.key = "input.pair",
                               .allowed = allow::text,
                               .meaning = "a second sentence, for the second place of the model's template",
-                              .symbol = "SENTENCE"},
+                              .symbol = "SENTENCE",
+                              .spelling = Spelling::key},
                              at<&TrainedConfig::pair>};
 inline constexpr Fields name{{.key = "model.name",
                               .allowed = allow::text,
@@ -60,11 +61,13 @@ inline constexpr Fields name{{.key = "model.name",
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
                                       .allowed = field::texts,
                                       .meaning = "run although we do not know what these keys of its config.json mean",
-                                      .symbol = "KEY,…"},
+                                      .symbol = "KEY,…",
+                                      .spelling = Spelling::key},
                                      at<&TrainedConfig::ignored_keys>};
 inline constexpr Fields sha256{{.key = "model.sha256",
                                 .allowed = field::digest_text,
-                                .meaning = "SHA-256 of a text with a line per file: its SHA-256, two spaces, its name"},
+                                .meaning = "SHA-256 of a text with a line per file: its SHA-256, two spaces, its name",
+                                .spelling = Spelling::file},
                                at<&TrainedConfig::sha256>};
 inline constexpr Fields layers{{.key = "model.layers",
                                 .allowed = {.type = FieldType::integers,
@@ -82,7 +85,9 @@ inline constexpr Fields join{{.key = "join",
                               .meaning = "words: join the pieces of the tokenizer to words; the weight of a word on another is "
                                          "the mean over its own pieces of the sum over the other's",
                               .usual = "pieces",
-                              .left_out = 0},
+                              .symbol = "NAME",
+                              .left_out = 0,
+                              .spelling = Spelling::key},
                              at<&TrainedConfig::join>};
 inline constexpr Fields query = as_in_recipe(field::query, at<&TrainedConfig::query>);
 inline constexpr Fields head = as_in_recipe(field::head, at<&TrainedConfig::head>);

@@ -64,7 +64,7 @@ void require_score(const Recipe& recipe, const Origin& origin)
     if (attention.mask_at == core::MaskAt::scaled) {
         return;
     }
-    const std::string before = origin.name_of(field::mask_at) + " scores";
+    const std::string before = origin.said(field::mask_at, core::mask_at_names[static_cast<std::size_t>(core::MaskAt::scores)]);
     if (attention.softcap) { // it would turn what is hidden, -inf, into a number
         throw Error(origin.fault({&field::mask_at, &field::softcap}),
                     fmt::format("{} with {}: a cap comes after the scale and would show what is masked; allowed: one of them",

@@ -38,7 +38,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
             names += is_choice(each) ? "" : (names.empty() ? "" : ", ") + std::string(name_of(each));
         }
         throw Error(ErrorKind::usage, option::show, name_of(item),
-                    (words ? "with --join words: " : "what this model gives: ") + names);
+                    (words ? "with --set join=words: " : "what this model gives: ") + names);
     }
     if (asked.contains(Item::logits) && !trained.model.architecture().head) {
         throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",

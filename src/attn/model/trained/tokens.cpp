@@ -134,7 +134,7 @@ Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
 {
     text::require_utf8(config.sentence, "SENTENCE");
     if (config.pair) {
-        throw Error(ErrorKind::usage, "--pair is for models with a template for two sentences");
+        throw Error(ErrorKind::usage, "--set input.pair is for models with a template for two sentences");
     }
     Tokens tokens{.words = text::document_words(config.sentence), .ids = {}, .piece_types = {}, .types = {}, .offsets = {}};
     std::map<std::string_view, Index> known;

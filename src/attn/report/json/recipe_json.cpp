@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace attn::report {
 namespace {
@@ -103,6 +104,12 @@ struct ValueWriter {
     }
 };
 
+void write_value(JsonWriter& json, const FieldInfo& field, const FieldValue& value)
+{
+    json.key(field.name());
+    std::visit(ValueWriter{json, field.allowed}, value);
+}
+
 /// Whether the value is what holds without it.
 bool says_nothing(const FieldInfo& field, const FieldValue& value)
 {
@@ -171,33 +178,41 @@ void write_field(JsonWriter& json, const Field& f, const Fields& fields, const S
     const FieldValue value = f.member.get(object);
     if (is_written(f, value, fields, object)) {
         sections.enter(f.section());
-        json.key(f.name());
-        std::visit(ValueWriter{json, f.allowed}, value);
+        write_value(json, f, value);
     }
 }
 
-void write_members(JsonWriter& json, const model::Draw& draw)
+/// But for those that are `replaced`, and what goes with none of these.
+void write_members(JsonWriter& json, const model::Draw& draw, const model::StepValues& replaced = {})
 {
-    if (draw.target == model::Target::none && draw.init != model::Initialisation::multihead_attention) {
+    const auto is_replaced = [&](const FieldInfo& f) { return replaced.contains(&f); };
+    if (draw.target == model::Target::none && draw.init != model::Initialisation::multihead_attention &&
+        !is_replaced(draw_field::tensor)) {
         json.key(draw_field::discard.name());
         json.boolean(true);
     }
+    const bool literal = is_replaced(draw_field::values) || (draw.values && !is_replaced(draw_field::init));
     using Fields = std::span<const draw_field::Draws* const>;
-    for (const draw_field::Draws* f : draw.values ? Fields(draw_field::literal) : Fields(draw_field::all)) {
+    for (const draw_field::Draws* f : literal ? Fields(draw_field::literal) : Fields(draw_field::all)) {
+        const bool of_old_init = f->only.other == &draw_field::init && is_replaced(draw_field::init);
+        if (is_replaced(*f) || of_old_init) {
+            continue;
+        }
         const FieldValue value = f->member.get(draw);
         const bool instead = f == &draw_field::tensor && draw.target == model::Target::none;
         const bool needed = f == &draw_field::high && draw.init == model::Initialisation::integers;
         if (needed || (!instead && is_written(*f, value, draw_field::all, draw))) {
-            json.key(f->name());
-            std::visit(ValueWriter{json, f->allowed}, value);
+            write_value(json, *f, value);
         }
     }
 }
 
-void write_members(JsonWriter& json, const model::Seed& seed)
+void write_members(JsonWriter& json, const model::Seed& seed, const model::StepValues& replaced = {})
 {
-    json.key(draw_field::seed.name());
-    json.unsigned_integer(seed.value);
+    if (!replaced.contains(&draw_field::seed)) {
+        json.key(draw_field::seed.name());
+        json.unsigned_integer(seed.value);
+    }
 }
 
 void write_draws(JsonWriter& json, const std::vector<model::Step>& draws)
@@ -213,6 +228,19 @@ void write_draws(JsonWriter& json, const std::vector<model::Step>& draws)
 }
 
 } // namespace
+
+std::string step_with(const model::Step& step, const model::StepValues& values)
+{
+    Buffer text;
+    JsonWriter json(text);
+    json.begin_object();
+    std::visit([&](const auto& s) { write_members(json, s, values); }, step);
+    for (const auto& [field, value] : values) {
+        write_value(json, *field, value);
+    }
+    json.end_object();
+    return std::move(text.text());
+}
 
 void write_config_object(JsonWriter& json, const model::TrainedConfig& config)
 {

@@ -127,11 +127,11 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
     }
     picture.scale.shade = of_weights ? shade_of(shade, picture.columns) : shade.shade.value_or(Shade::absolute);
     if (picture.scale.shade == Shade::log && !of_weights) {
-        throw Error(ErrorKind::usage, "--shade log is for weights; scores can be below 0");
+        throw Error(ErrorKind::usage, "shade log is for weights; scores can be below 0");
     }
     if (shade.most) {
         if (*shade.most <= picture.scale.low) {
-            throw Error(ErrorKind::usage, model::option::shade_max, math::shortest(*shade.most),
+            throw Error(ErrorKind::usage, most_of_shade, math::shortest(*shade.most),
                         fmt::format("a number above {}, the least that is drawn", math::shortest(picture.scale.low)));
         }
         picture.beyond = picture.scale.high > *shade.most;

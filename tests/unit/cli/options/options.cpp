@@ -41,7 +41,7 @@ TEST(OptionName, IsAnotherWhereTheKeyWouldNotSay)
 {
     EXPECT_EQ(option_name(field::parameters_file), "--params");
     EXPECT_EQ(option_name(field::embeddings_file), "--embeddings");
-    EXPECT_EQ(option_name(field::words_file), "--embedding-words");
+    EXPECT_EQ(option_name(field::words_file), "--set embeddings.words.file");
     EXPECT_EQ(option_name(field::mask_file), "--mask");
     EXPECT_EQ(option_name(field::positions), "--positions");
     EXPECT_EQ(option_name(field::rope_base), "--positions rope:base");

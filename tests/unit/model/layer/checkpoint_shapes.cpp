@@ -36,7 +36,7 @@ TEST(Layout, ThatTheShapesContradictIsRefused)
     EXPECT_NE(refusal(in_out.tensors, recipe_with(2, "", MatrixLayout::out_in)).find("'m/W_v' of 'f': got the shape (5, 8)"),
               std::string::npos);
     EXPECT_EQ(refusal(known()[2].tensors, recipe_with(3, "", MatrixLayout::in_out)),
-              "--layout: got in-out; allowed: out-in, the order of BERT");
+              "--set parameters.layout: got in-out; allowed: out-in, the order of BERT");
 }
 
 TEST(Heads, ComeFromStacksOrAreSaidOrAssumed)
