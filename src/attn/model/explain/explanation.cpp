@@ -339,6 +339,7 @@ Explainable explainable(const ResolvedRun& run)
                       .heads = l.H,
                       .d_k = l.d_k,
                       .d_v = l.d_v,
+                      .heads_field = &field::heads,
                       .hidden = run.recipe.attention.score == core::Score::additive ? l.H * l.d_a : 0,
                       .outputs = has_output_projection(run.recipe) ? l.outputs() : 0,
                       .casefold = folds_case(run.recipe)};
@@ -378,7 +379,7 @@ Index query_position(const Recipe& recipe, const Origin& origin)
 void require_explainable(const Question& question, const Explainable& there, const RunSettings& settings)
 {
     require_room(there.tokens[static_cast<std::size_t>(question.position)], there, settings.memory_limit);
-    static_cast<void>(heads_of({question.head}, there.heads, settings.origin));
+    static_cast<void>(heads_of({question.head}, there.heads, settings.origin, there.heads_field));
     static_cast<void>(key_position(question.key, there.keys, there.casefold));
     require_component(question.component, there);
 }

@@ -45,8 +45,9 @@ struct Explainable {
     const std::vector<std::string>& tokens; ///< (T)
     std::vector<std::string> keys;          ///< (S), and the label of a key that is a parameter
     Index heads = 1, d_k = 0, d_v = 0;
-    Index hidden = 0;  ///< numbers of the hidden layers of additive scores, of all heads
-    Index outputs = 0; ///< 0: there is no output projection
+    const FieldInfo* heads_field = nullptr; ///< that says how many heads there are, if one does
+    Index hidden = 0;                       ///< numbers of the hidden layers of additive scores, of all heads
+    Index outputs = 0;                      ///< 0: there is no output projection
     bool casefold = false;
 };
 /// Throws as heads_of, Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too

@@ -50,7 +50,7 @@ std::string number_of_head(Index head)
     return head == mean_of_heads ? std::string(field::head.allowed.instead) : std::to_string(head);
 }
 
-std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin)
+std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin, const FieldInfo* more)
 {
     if (named.empty() || is_mean(named)) {
         return named;
@@ -59,8 +59,11 @@ std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const 
     std::ranges::sort(heads);
     heads.erase(std::unique(heads.begin(), heads.end()), heads.end()); // clang 14 has no ranges::unique
     if (heads.back() >= count) {
+        const std::string option = more == nullptr ? "" : origin.option_of(*more);
         throw Error(origin.fault({&field::head}), origin.name_of(field::head), std::to_string(heads.back()),
-                    count == 1 ? "0, there is one head" : fmt::format("0 to {}", count - 1));
+                    count > 1        ? fmt::format("0 to {}", count - 1)
+                    : option.empty() ? "0, there is one head"
+                                     : fmt::format("0, there is one head; {} {} computes more", option, heads.back() + 1));
     }
     return heads;
 }

@@ -261,7 +261,7 @@ Words resolved_words(const Recipe& recipe, const Show& kept, const RunSettings& 
 KeptHeads resolved_heads(const Recipe& recipe, const ModelDims& dims, const Origin& origin)
 {
     require_order(recipe, dims);
-    const std::vector<Index> heads = heads_of(recipe.head, dims.H, origin);
+    const std::vector<Index> heads = heads_of(recipe.head, dims.H, origin, &field::heads);
     return {heads, key_heads_of(heads, dims.H, dims.H_kv), recipe.rounding};
 }
 

@@ -243,7 +243,8 @@ TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)
     };
     EXPECT_EQ(error_of(ErrorKind::usage, [] { static_cast<void>(explained(unit_vectors(), {.component = 2})); }),
               "--component: got 2; allowed: 0 to 1, the numbers of the longest of query, value and output");
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(1, {}); }), "--head: got 1; allowed: 0, there is one head");
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(1, {}); }),
+              "--head: got 1; allowed: 0, there is one head; --heads 2 computes more");
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(0, "2"); }), "--key: got position '2'; allowed: 0 to 1");
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(0, "rihgt"); }),
               "--key: got the word 'rihgt'; allowed: a word of the input ('left', 'right') or a position, 0 to 1; "
