@@ -36,6 +36,7 @@ constexpr std::string_view notes = "A and B are results or tensors as JSON (`run
                                    "a difference; so are words that differ when both sides are results. Numbers\n"
                                    "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"
                                    "torch.testing.assert_close has for the type (`attn-cli help checking`).\n"
+                                   "With --quiet only what differs is printed.\n"
                                    "Exit code: 0 all agree; 1 a difference.\n";
 
 /// Of the first tensor with differences that a wider one would forgive.
@@ -46,13 +47,16 @@ std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& 
     return found == comparison.tensors.end() ? std::nullopt : std::optional(found->tolerance);
 }
 
-void write(const model::Comparison& comparison, const CompareOptions& options, const TypedArguments& operands)
+void write(const model::Comparison& comparison, const CompareOptions& options, const TypedArguments& operands, bool quiet)
 {
     Output output;
+    if (quiet && comparison.agrees()) {
+        return;
+    }
     if (options.json) {
         report::write_comparison_json(comparison, output);
     } else {
-        report::write_comparison(comparison, operands.words[0], operands.words[1], output);
+        report::write_comparison(comparison, operands.words[0], operands.words[1], quiet, output);
         const bool chosen = options.rtol || options.atol || options.ulps;
         if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
             output.append(fmt::format("the tolerance is --rtol {} --atol {}; larger ones, or --ulps, forgive more\n",
@@ -62,7 +66,7 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     output.finish();
 }
 
-int execute_compare(CompareOptions& options, const TypedArguments& operands, const Globals& globals, Log&)
+int execute_compare(CompareOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     if (options.rtol || options.atol) {
         options.tolerance = model::Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};
@@ -82,7 +86,7 @@ int execute_compare(CompareOptions& options, const TypedArguments& operands, con
     a.require_unchanged();
     b.require_unchanged();
     try {
-        write(comparison, options, operands);
+        write(comparison, options, operands, log.quiet());
     } catch (const ReaderGone&) { // the exit code says what it left unread
     }
     return comparison.agrees() ? success : difference_found;

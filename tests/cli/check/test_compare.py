@@ -38,6 +38,17 @@ def test_one_of_a_million_values_is_named(tmp_path):
     assert largest["largest_absolute"]["difference"] == float(b[617, 3, 41]) - float(a[617, 3, 41])
 
 
+def test_quiet_prints_what_differs_alone(folder):
+    numpy.savez(folder / "one.npz", same=normal(1, 3), other=normal(2, 3))
+    numpy.savez(folder / "two.npz", same=normal(1, 3), other=normal(3, 3))
+    loud, quiet = differs("one.npz", "two.npz", cwd=folder), differs("one.npz", "two.npz", "--quiet", cwd=folder)
+    assert "ok        same" in loud.text
+    assert quiet.text.splitlines() == [line for line in loud.text.splitlines() if not line.startswith("ok ")]
+    assert differs("one.npz", "two.npz", "--quiet", "--json", cwd=folder).json == differs("one.npz", "two.npz", "--json", cwd=folder).json
+    for options in ([], ["--json"]):
+        assert succeeds("compare", "a.npy", "a.npy", *options, "--quiet", cwd=folder).out == b""
+
+
 def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
     advice = "the tolerance is --rtol 1.3e-06 --atol 1e-05; larger ones, or --ulps, forgive more\n"
     done = differs("a.npy", "b.npy", cwd=folder)

@@ -108,13 +108,17 @@ void write_check(const model::CheckReport& report, std::string_view name, bool f
     buffer.append(failed == 0 ? ": passed\n" : fmt::format(": failed ({} of {} statements)\n", failed, statements.size()));
 }
 
-void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, Buffer& buffer)
+void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, bool failures_alone,
+                      Buffer& buffer)
 {
+    if (failures_alone && comparison.agrees()) {
+        return;
+    }
     std::vector<Judged> tensors;
     for (const model::TensorComparison& tensor : comparison.tensors) {
         tensors.push_back({tensor.agrees(), tensor.name.empty() ? "tensor" : visible(tensor.name), describe(tensor)});
     }
-    write_judged(buffer, tensors, false);
+    write_judged(buffer, tensors, failures_alone);
     const std::string verdict =
         comparison.agrees() ? "agree" : fmt::format("differ ({} of {})", comparison.differing(), comparison.tensors.size());
     buffer.append(fmt::format("{} and {} {}\n", visible(a), visible(b), verdict));
