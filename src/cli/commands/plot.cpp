@@ -27,6 +27,8 @@
 #include <algorithm>
 #include <array>
 
+#include <unistd.h>
+
 namespace attn::cli {
 namespace option {
 namespace {
@@ -51,12 +53,9 @@ constexpr std::array formats{Format::svg, Format::html, Format::table};
 constexpr std::array examples{
     Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: one heat map per head"},
     Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
-    Example{"attn-cli plot result.json --head 3 -o head.svg", "the fourth head alone"},
     Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
     Example{"attn-cli plot all.npy --axes lhts -o model.svg", "of every layer: a small map for each head"},
-    Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
-            "one row of one batch, positions as names"},
 };
 constexpr std::string_view common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
 constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
@@ -80,6 +79,15 @@ struct PlotOptions {
     int digits = 4; ///< of tables
 };
 
+/// Where nothing asks for a file, a terminal gets shades: it would print an SVG as text.
+bool draws_on_terminal(const PlotOptions& plot)
+{
+    const PictureOptions& picture = plot.picture_options;
+    const bool of_file = picture.plot || picture.title || picture.ground || picture.caption || plot.top;
+    const bool said = plot.output.format || plot.output.path || plot.output.json;
+    return !of_file && !said && ::isatty(STDOUT_FILENO) != 0;
+}
+
 void finish_options(const TypedArguments& operands, PlotOptions& plot)
 {
     expect_at_most(operands, 1, "plot takes one file");
@@ -88,7 +96,7 @@ void finish_options(const TypedArguments& operands, PlotOptions& plot)
     }
     plot.file = split_tensor_argument(operands.words.front());
     plot.layer = one_layer(plot.layer_of_head, plot.layer);
-    plot.format = decide_format(plot.output, formats);
+    plot.format = draws_on_terminal(plot) ? Format::table : decide_format(plot.output, formats);
     plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
     if (plot.format != Format::svg && plot.top) {
         throw Error(ErrorKind::usage, "--top is for --plot arcs");

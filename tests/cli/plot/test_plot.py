@@ -4,7 +4,7 @@ import json
 
 import pytest
 from pictures import NAMESPACE, empty_cells, parse, texts, tooltips
-from program import SENTENCE, assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, on_terminal, run, succeeds
 from tensors import numpy, save_safetensors
 
 
@@ -44,6 +44,17 @@ def test_a_saved_result_gives_the_picture_of_the_run(options, picture, tmp_path)
     (tmp_path / "r.json").write_bytes(saved)
     succeeds("plot", "r.json", *picture, "-o", "r.svg", cwd=tmp_path)
     assert (tmp_path / "r.svg").read_bytes() == drawn
+
+
+def test_a_terminal_gets_shades_in_place_of_an_svg(tmp_path):
+    succeeds("run", SENTENCE, "--heads", "2", "--json", "-o", tmp_path / "r.json")
+    for words in (["--head", "1"], ["--digits", "3"], ["--shade", "row"], []):
+        shown = on_terminal("plot", tmp_path / "r.json", *words, columns=100)
+        assert shown == on_terminal("plot", tmp_path / "r.json", *words, "--format", "table", columns=100)
+        assert shown[0] == 0 and b"<svg" not in shown[1] and b"\x1b[" in shown[1] and b"dessert" in shown[1]
+    for words in (["--format", "svg"], ["--plot", "arcs"], ["--title", "T"], ["--caption"], ["--plot", "arcs", "--top", "2"], ["--ground", "dark"]):
+        assert b"<svg" in on_terminal("plot", tmp_path / "r.json", *words)[1]
+    assert succeeds("plot", tmp_path / "r.json").text.startswith("<svg")
 
 
 def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
