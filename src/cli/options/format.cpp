@@ -94,6 +94,13 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
     return ending->format;
 }
 
+Format format_called(const std::string& name, std::span<const Format> allowed)
+{
+    const auto other = std::ranges::find_if(
+        allowed, [&](Format format) { return !info_of(format).alias.empty() && info_of(format).alias == name; });
+    return other != allowed.end() ? *other : allowed[choice(format_name, name, names_of(allowed, name_of))];
+}
+
 } // namespace
 
 std::string names_of(std::span<const Format> formats)
@@ -111,7 +118,7 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
         options.add(json_option(fmt::format("the same as {} {}", format_name, name_of(Format::json))), output.json);
     }
     const std::string file = fmt::format(
-        "write to FILE, never half a file, in the format of its ending ({}); - is standard output", allowed_endings);
+        "write to FILE, whole or not at all, in the format of its ending ({}); - is standard output", allowed_endings);
     options.add({model::option::output, "FILE", file}, output.path);
 }
 
@@ -125,12 +132,12 @@ void declare_digits(Options& options, OutputOptions& output)
 
 void declare_notation(Options& options, OutputOptions& output)
 {
-    options.add({notation_name, "NAME",
-                 "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 or one is "
-                 "100,000 or more; row: one per row, as PyTorch prints that row; torch: an array as print(tensor) of PyTorch "
-                 "writes all of it, --digits as its precision",
-                 "fixed", model::allow::one_of(report::notation_names)},
-                output.notation);
+    options.add(
+        {notation_name, "NAME",
+         "notation of numbers in tables; fixed: one per matrix; row: one per row, as PyTorch prints it alone; torch: as "
+         "print(tensor)",
+         "fixed", model::allow::one_of(report::notation_names)},
+        output.notation);
 }
 
 report::NotationRule decide_notation(const OutputOptions& output, Format format)
@@ -153,7 +160,7 @@ int decide_digits(const OutputOptions& output, Format format)
 Format decide_format(const OutputOptions& output, std::span<const Format> allowed)
 {
     const auto& [format, path, json, digits, notation] = output;
-    const auto said = format ? std::optional(allowed[choice(format_name, *format, names_of(allowed, name_of))]) : std::nullopt;
+    const auto said = format ? std::optional(format_called(*format, allowed)) : std::nullopt;
     if (json && said.value_or(Format::json) != Format::json) {
         throw Error(ErrorKind::usage,
                     fmt::format("{} and {} {} cannot be used together", json_option("").name, format_name, *format));

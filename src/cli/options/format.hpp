@@ -24,6 +24,7 @@ struct FormatInfo {
     bool has_header = false;   ///< it is a line for each number, below one that names the columns
     bool of_run = true;        ///< run writes it
     bool of_models = of_run;   ///< run --model writes it
+    std::string_view alias = {};
 };
 /// In the order of Format.
 inline constexpr std::array all_formats{
@@ -40,7 +41,8 @@ inline constexpr std::array all_formats{
                .holds_config = true},
     FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .has_digits = true},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
-    FormatInfo{.format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true, .of_run = false},
+    FormatInfo{
+        .format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true, .of_run = false, .alias = "md"},
     FormatInfo{.format = Format::recipe,
                .name = "recipe",
                .ending = ".recipe.json",

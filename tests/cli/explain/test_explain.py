@@ -151,6 +151,7 @@ def test_the_worked_example_is_markdown_when_asked(tmp_path):
     """The same numbers; GitHub's tables, and blocks of code for what is aligned."""
     for options in ([], ["--key", "eat", "--digits", "2"], ["--heads", "2", "--causal"]):
         done = succeeds(*IS, *options, "--format", "markdown").text
+        assert succeeds(*IS, *options, "--format", "md").text == done
         succeeds(*IS, *options, "-o", tmp_path / "x.md")
         assert (tmp_path / "x.md").read_text(encoding="utf-8") == done
         plain = succeeds(*IS, *options).text
