@@ -390,9 +390,9 @@ void refuse_unknown(const std::vector<std::string>& unknown, const Declared& dec
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array all{&run_command,    &attend_command,      &explain_command,     &plot_command,
-                                    &check_command,  &compare_command,     &recipe_command,      &bench_command,
-                                    &schema_command, &manual_page_command, &completions_command, &help_command};
+    static constexpr std::array all{&run_command,     &explain_command, &attend_command,      &check_command,
+                                    &compare_command, &plot_command,    &recipe_command,      &help_command,
+                                    &bench_command,   &schema_command,  &manual_page_command, &completions_command};
     return all;
 }
 

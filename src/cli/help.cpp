@@ -16,7 +16,7 @@ namespace attn::cli {
 namespace {
 
 constexpr Index columns = 80;
-constexpr std::size_t text_column = 30; // where the explanation of an option begins
+constexpr std::size_t text_column = 23; // where the explanation of an option begins
 
 std::size_t width_of(std::string_view text)
 {
@@ -91,13 +91,17 @@ std::string usage(const Command& command)
 
 std::string command_list()
 {
-    std::string text = "Commands:\n";
+    std::string text = "Commands:\n", others;
     for (const Command* command : commands()) {
+        if (command->minor) {
+            others.append(others.empty() ? "" : ", ").append(command->name);
+            continue;
+        }
         std::string head = "  ";
         head.append(command->name).append(" ").append(command->operands);
         text += entry(std::move(head), command->summary);
     }
-    return text;
+    return text + entry("  and", others);
 }
 
 std::string list_of_exit_codes()
@@ -113,17 +117,18 @@ std::string list_of_exit_codes()
 
 std::string help()
 {
-    return wrapped("", fmt::format("attn-cli: {}.", purpose), 0) + "\n" + describe(overview_examples) +
-           "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(global_options()) +
+    return "Usage: attn-cli COMMAND [OPTION]…\n\n" + wrapped("", fmt::format("attn-cli: {}.", purpose), 0) + "\n" +
+           command_list() + "\n" + describe(overview_examples) + describe(global_options()) +
            "\n`attn-cli COMMAND -h` shows the options used most, --help all of them.\n\n" + list_of_exit_codes();
 }
 
 std::string help(const Command& command)
 {
-    std::string text = describe(command.examples) + "\n" + usage(command) + "\n" + wrapped("", command.summary, 0) +
-                       describe(options_of(command)) + describe(global_options());
-    text.append(command.notes.empty() ? "" : "\n").append(command.notes);
-    return command.page.empty() ? text : text.append("\nManual: attn-cli help ").append(command.page).append("\n");
+    std::string text =
+        usage(command) + wrapped("", command.summary, 0) + "\n" + describe(command.examples) + describe(options_of(command));
+    text.append("\n").append(command.notes);
+    text += "`attn-cli --help` has the options of every command, such as --quiet.\n";
+    return command.page.empty() ? text : text.append("Manual: attn-cli help ").append(command.page).append("\n");
 }
 
 std::string short_help(const Command& command)

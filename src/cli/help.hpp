@@ -18,7 +18,7 @@ inline constexpr std::array<Example, 3> overview_examples{{
     {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
 }};
 
-/// Examples first, then commands and options.
+/// Usage first, then examples; the options of every command are in that of the program alone.
 [[nodiscard]] std::string help();
 [[nodiscard]] std::string help(const Command& command);
 /// At most 40 lines: usage, commands or the options used most, three examples.

@@ -235,6 +235,7 @@ constinit const Command bench_command{
     .examples = examples,
     .notes = notes,
     .page = "performance",
+    .minor = true,
     .declare = with_options<BenchOptions, declare_bench, execute_bench>,
 };
 

@@ -292,6 +292,7 @@ constinit const Command completions_command{
     .summary = "Print the script by which a shell completes commands, options and values.",
     .examples = examples,
     .notes = notes,
+    .minor = true,
     .declare = without_options<execute_completions>,
 };
 

@@ -27,12 +27,9 @@ namespace {
 constexpr std::array examples{
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is)", "how one word attends, with every number"},
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is --key eat)", "one cell, product by product"},
-    Example{R"(attn-cli explain "Life is short" --query 0 --heads 4 --head 3 --causal)", "the fourth head, under a mask"},
     Example{R"(attn-cli explain "the cat sat and the cat" --model induction --head 1.0 --query 5)",
             "a head of a whole trained model: head 0 of layer 1"},
     Example{"attn-cli explain --recipe owen-2025 --query 0", "a row of an article"},
-    Example{R"(attn-cli explain "Life is short" --query is --component 3 -o is.md)",
-            "another number of each vector, as Markdown"},
     Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
 constexpr std::string_view common = "--query --key --component --head --heads --causal --model --recipe --json --digits";

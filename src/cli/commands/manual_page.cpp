@@ -167,6 +167,7 @@ constinit const Command manual_page_command{
     .summary = "Print the page for man(1) of the program or of a command.",
     .examples = examples,
     .notes = notes,
+    .minor = true,
     .declare = without_options<execute_manual_page>,
 };
 

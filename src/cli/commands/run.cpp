@@ -17,30 +17,14 @@ namespace {
 
 constexpr std::array examples{
     Example{R"(attn-cli run "Life is short, eat dessert first")", "the table of the 2023 tutorial"},
-    Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
+    Example{R"(attn-cli run "Life is short" --heads 4 --causal -o page.html)", "a page to explore in a browser"},
     Example{"attn-cli run \"the cat sat and the cat sat\" --model induction", "every head of a whole trained model"},
-    Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
+    Example{R"(attn-cli run "Life is short" --heads 4 --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
-    Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
-    Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
-    Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result per line"},
-    Example{"attn-cli run --recipe owen-2025 --against mine.npy", "which mistake gives the numbers of a script"},
-    Example{"attn-cli run --lines part-2.txt --first-index 1000 --json", "a part of them; its lines count on from there"},
-    Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "one heat map per head; --plot arcs draws lines"},
-    Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
-    Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
-    Example{"attn-cli run \"Life is short\" -o my.recipe.json", "a recipe that states what was printed; check tests it"},
-    Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
-constexpr std::string_view common = "--heads --causal --model --seed --query --recipe --lines --show --json -o";
+constexpr std::string_view common = "--heads --causal --model --seed --query --recipe --set --lines --show --json -o";
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
-                                   "that begins with a dash goes after --. With --lines a line that cannot be\n"
-                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
-                                   "Results come in the order of the lines, and none waits while the input pauses;\n"
-                                   "the memory does not grow with their number. Where many processes share an input,\n"
-                                   "--first-index numbers the lines of each; attn-cli help scale shows how with GNU\n"
-                                   "parallel and Spark.\n"
-                                   "Tables escape control characters of words; CSV keeps them, between quotes.\n";
+                                   "that begins with a dash goes after --.\n";
 
 /// For the page, which adds what it lets change.
 std::string command_without_what_if(const TypedArguments& operands)

@@ -36,6 +36,7 @@ constinit const Command schema_command{
     .summary = "Print a JSON Schema (draft 2020-12), that of a result by default.",
     .examples = examples,
     .page = "output",
+    .minor = true,
     .declare = without_options<execute_schema>,
 };
 

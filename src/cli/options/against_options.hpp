@@ -15,15 +15,15 @@ namespace option {
 
 inline constexpr OptionInfo against{
     "--against", "FILE[:NAME]",
-    "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. FILE is anything that "
-    "`compare` reads; -o error.svg draws where it differs"};
+    "compare FILE, as `compare` reads it, with the result, and name the mistake that gives its numbers; more FILEs may "
+    "follow; -o error.svg draws where it differs"};
 inline constexpr OptionInfo suggest_input{"--suggest-input", "FILE",
                                           "where --against cannot tell mistakes apart, write queries, keys, values (and mask, "
                                           "lengths, cache) on which they differ to "
                                           "FILE (.npz, .safetensors)"};
 
-inline constexpr OptionInfo against_rtol = rtol_option("with --against: relative tolerance", "by type; 0 with --atol");
-inline constexpr OptionInfo against_atol = atol_option("with --against: absolute tolerance", "by type; 0 with --rtol");
+inline constexpr OptionInfo against_rtol = rtol_option("relative tolerance of --against", "by type");
+inline constexpr OptionInfo against_atol = atol_option("absolute tolerance of --against", "by type");
 inline constexpr OptionInfo strict = switch_option(
     "--strict", "with --against: the tolerance alone counts; float16 and bfloat16 files agree otherwise also when "
                 "they are as near to float64 as such a type can be");

@@ -58,10 +58,11 @@ struct Command {
     std::string_view name;
     std::string_view operands = {}; ///< "[SENTENCE]"
     std::string_view summary;
-    std::span<const Example> examples; ///< -h shows the first three
+    std::span<const Example> examples; ///< at most five, of which -h shows the first three
     std::string_view common = {};      ///< the options that -h shows, with blanks between; all when empty
     std::string_view notes = {};       ///< after the options; lines as they are to stand there
     std::string_view page = {};        ///< of the manual, which tells more
+    bool minor = false;                ///< lists of commands name it in their last line
     Execute (*declare)(Options&);      ///< the members that the options set live as long as what it gives
 };
 

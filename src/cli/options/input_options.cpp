@@ -34,14 +34,13 @@ constexpr auto said_otherwise = std::to_array<const FieldInfo*>({
 
 struct Group {
     std::string_view title;
-    std::array<std::string_view, 4> sections; ///< of the recipe
+    std::array<std::string_view, 5> sections; ///< of the recipe
 };
 constexpr std::string_view none = "-";
-constexpr std::array<Group, 4> groups{
-    {{"Input", {"input", none, none, none}},
-     {"Parameters", {"dims", "", "parameters", none}},
-     {"Word vectors", {"embeddings", "embeddings.words", none, none}},
-     {"Attention", {"attention", "attention.mask", "attention.positions", "attention.dropout"}}}};
+constexpr std::array<Group, 3> groups{
+    {{"Input", {"input", none, none, none, none}},
+     {"Parameters", {"dims", "", "parameters", "embeddings", "embeddings.words"}},
+     {"Attention", {"attention", "attention.mask", "attention.positions", "attention.dropout", none}}}};
 
 constexpr bool is_declared(const FieldInfo& field)
 {
@@ -101,9 +100,8 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
         const std::string offered = "none, " + joined(model::position_names);
         option.allowed = model::allow::text;
         option.offered = offered;
-        option.meaning = "how words know their places, such as rope:base=500000,dim=8; none; sinusoidal: added to the "
-                         "embeddings; rope: rotates queries and keys, with base=X (10000), dim=N leading components (d_k), "
-                         "style=half|interleaved (half); alibi: subtracts slope·distance from the scores";
+        option.meaning = "how words know their places: none; sinusoidal (added to the embeddings); rope (turns queries and "
+                         "keys), such as rope:base=500000,dim=8,style=half; alibi (takes slope·distance off the scores)";
         return options.add(option,
                            [&](const model::FieldValue& text) { read_positions(std::get<std::string>(text), overrides); });
     }

@@ -73,8 +73,14 @@ std::vector<Index> integers_of(std::string_view option, std::string_view text, c
 
 std::vector<Index> choices_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {
+    constexpr std::size_t many = 12; // more than a reader would look through for the one that was meant
     std::vector<Index> places;
     for (const std::string_view item : list_of_words(option, text)) {
+        const bool known = std::ranges::find(allowed.names, item) != allowed.names.end();
+        if (!known && allowed.names.size() > many) {
+            throw Error(ErrorKind::usage, option, in_quotes(item),
+                        "a name that --help lists" + did_you_mean(item, allowed.names));
+        }
         places.push_back(static_cast<Index>(choice(option, item, allowed.names)));
     }
     return places;
@@ -132,14 +138,17 @@ std::string long_name(std::string_view names)
     return std::string(own.substr(own.find(',') + 1));
 }
 
-/// "query heads, 1 to 65536 (default 1)"
+/// A limit from here on is one that nobody meets, and only errors name it.
+constexpr Index beyond_reach = 65536;
+
+/// "number of threads, 1 to 1024 (default all processors)"
 std::string description(const OptionInfo& option)
 {
     const Allowed& allowed = option.allowed;
     std::string text(option.meaning);
     if (allowed.type == FieldType::choice || allowed.type == FieldType::choices) {
         text += (text.empty() ? "" : ": ") + joined(allowed.names.subspan(static_cast<std::size_t>(allowed.least)));
-    } else if (allowed.type == FieldType::integer && allowed.most != std::numeric_limits<Index>::max()) {
+    } else if (allowed.type == FieldType::integer && allowed.most < beyond_reach) {
         text += fmt::format("{}{} to {}", text.empty() ? "" : ", ", allowed.least, allowed.most);
     }
     return option.usual.empty() ? text : fmt::format("{}{}(default {})", text, text.empty() ? "" : " ", option.usual);
@@ -271,10 +280,12 @@ void Options::add(const OptionInfo& option, const Set& set)
         });
     } else {
         declared = app_->add_option(std::string(option.name), [=, allowed = option.allowed](const CLI::results_t& texts) {
-            if (texts.size() > 1) {
+            if (texts.size() > 1 && allowed.type != FieldType::choices) { // of which a second list adds to the first
                 refuse_second();
             }
-            set(value_of(name, unmarked(texts.front()), allowed));
+            for (const std::string& text : texts) {
+                set(value_of(name, unmarked(text), allowed));
+            }
             return true;
         });
     }
@@ -288,10 +299,9 @@ bool Options::wants_keys() const
 
 void Options::add_set()
 {
-    const OptionInfo option{
-        model::option::set, "KEY=VALUE",
-        "give any other setting by its name in JSON, such as rounding=step; may be repeated; `attn-cli help "
-        "recipes` lists the keys"};
+    const OptionInfo option{model::option::set, "KEY=VALUE",
+                            "any other setting by its name in JSON, such as rounding=step; `attn-cli help recipes` lists the "
+                            "keys"};
     if (listed_ != nullptr) {
         listed_->push_back(
             {{std::string(option.name)}, std::string(option.symbol), description(option), group_, {}, false, keys_});

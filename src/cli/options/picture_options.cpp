@@ -73,7 +73,9 @@ void declare_pictures(Options& options, PictureOptions& picture, PictureSpelling
             options.add(option, member);
         }
     };
-    options.group("Pictures");
+    if (spelling == PictureSpelling::options) {
+        options.group("Pictures");
+    }
     options.add(option::plot, picture.plot);
     add(option::title, picture.title);
     add(option::shade, picture.shade.shade);

@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::string_view range_of_top = "an integer from 1 to 1000, with --plot arcs to 1000000";
 constexpr OptionInfo top_of_run =
-    top("add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, and the K "
-        "strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
+    top("add a summary of each head, with its K strongest pairs; with --plot arcs, draw the K strongest lines of each head",
         "3 with --show summary", {.type = model::FieldType::integer, .least = 1, .most = most_lines, .in_words = range_of_top});
 constexpr std::string_view header_key = "csv.header";
 constexpr OptionInfo header{.name = "--no-header",
@@ -146,8 +145,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_head(options, option_of(model::field::head, head), run.layer_of_head,
                  [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
     declare_show(options, model::ShownBy::run,
-                 {"what to print, such as weights,scores (all leaves out summary)",
-                  "tokens, vocabulary, weights, context and, with a projection, output"},
+                 {"what to print (all leaves out summary); may be repeated", "tokens, vocabulary, weights, context, output"},
                  run.show);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);

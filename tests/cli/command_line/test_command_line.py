@@ -7,15 +7,18 @@ import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 
 RECIPES = Path(__file__).parents[3] / "data" / "recipes"
-COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema", "manual-page", "completions", "help"]
+LISTED = ["run", "explain", "attend", "check", "compare", "plot", "recipe", "help"]
+OTHERS = ["bench", "schema", "manual-page", "completions"]
+COMMANDS = LISTED + OTHERS
 
 
 def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
     done = run()
     assert (done.code, done.out) == (2, b"")
     assert done.message.startswith("Usage: attn-cli COMMAND")
-    for command in COMMANDS:
-        assert f"\n  {command} " in done.message
+    commands = re.search(r"Commands:\n(.*?)\n\n", done.message, re.DOTALL)[1]
+    assert re.findall(r"^  ([a-z-]+)", commands, re.MULTILINE) == [*LISTED, "and"]
+    assert commands.splitlines()[-1].split(maxsplit=1) == ["and", ", ".join(OTHERS)]
 
 
 def test_the_short_help_is_that_and_fits_a_screen():
@@ -25,18 +28,27 @@ def test_the_short_help_is_that_and_fits_a_screen():
     assert text.count("\n  attn-cli ") == 3
 
 
-def test_help_shows_examples_first_on_stdout():
+def test_help_shows_usage_first_on_stdout():
     text = succeeds("--help").text
-    assert text.index("Examples:") < text.index("Usage:") < text.index("Commands:") < text.index("Exit codes:")
+    assert text.startswith("Usage: attn-cli COMMAND")
+    assert text.index("Commands:") < text.index("Examples:") < text.index("Global options") < text.index("Exit codes:")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_help_of_a_command_shows_examples_first(command, place):
+def test_help_of_a_command_shows_usage_first_and_few_examples(command, place):
     text = succeeds(*(["--help", command] if place == "before" else [command, "--help"])).text
-    assert text.startswith("Examples:\n  attn-cli ")
-    assert f"Usage: attn-cli {command} " in text
-    assert text.index("Usage:") < text.index("Global options")
+    assert text.startswith(f"Usage: attn-cli {command} ")
+    assert 1 <= len(re.findall("^  attn-cli ", text, re.MULTILINE)) <= 5
+    assert len(text.splitlines()) <= 140
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_options_of_every_command_are_listed_once(command):
+    of_all = set(re.findall(r"^  (--?[\w-]+)", succeeds("--help").text.partition("Global options")[2], re.MULTILINE))
+    text = succeeds(command, "--help").text
+    assert {"--quiet", "--threads", "--max-input-bytes"} <= of_all and not of_all & set(re.findall(r"^  (--?[\w-]+)", text, re.MULTILINE))
+    assert "`attn-cli --help` has the options of every command" in text
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["--help"]] + [[command, flag] for command in COMMANDS for flag in ("-h", "--help")])
@@ -65,24 +77,27 @@ def test_the_short_help_is_part_of_the_whole(command):
     assert all(example in whole for example in re.findall(r"^  attn-cli .*$", short, re.MULTILINE))
 
 
-DEFAULTS = "--tokenizer --max-input-bytes --generator --dtype --rounding --embed-dim --heads --d-k --d-v --seed --init --score --positions --format --digits --notation --color --isa"
+DEFAULTS = "--tokenizer --max-input-bytes --generator --dtype --embed-dim --heads --d-k --d-v --seed --init --score --positions --format --digits --notation --color --isa"
 
 
 @pytest.mark.parametrize("option", DEFAULTS.split())
 def test_the_default_that_help_states_is_the_one_that_is_used(option):
-    entry = re.search(rf"^  {option}\b.*?(?=^  ?-|\n\n)", succeeds("run", "--help").text, re.MULTILINE | re.DOTALL)[0]
+    text = succeeds("run", "--help").text + succeeds("--help").text
+    entry = re.search(rf"^  {option}\b.*?(?=^  ?-|\n\n)", text, re.MULTILINE | re.DOTALL)[0]
     default = re.search(r"\(default\s+([\w.]+)", entry)[1]
     assert succeeds("run", SENTENCE, option, default).text.splitlines()[1:] == succeeds("run", SENTENCE).text.splitlines()[1:]
 
 
 def test_help_names_every_option_of_run():
-    text = succeeds("run", "--help").text
-    for option in (
-        "--lines --ids --labels --cross --tokenizer --casefold --recipe --max-input-bytes --vocab-size --embed-dim --heads --kv-heads "
-        "--d-k --d-v --params --prefix --layout --allow-nonfinite --embeddings --embedding-words --unknown --mask --positions --output-projection --no-output-projection --seed --generator --init --dtype --rounding --causal --window --scale --softcap "
-        "--query --show --top --first-index --plot --title --notation --no-header --format --json --digits -o --verify --verbose --quiet --color --threads --isa --help --version"
-    ).split():
-        assert re.search(rf"^  (.*, )?{option}[ ,\n]", text, re.MULTILINE), option
+    of_run, of_all = succeeds("run", "--help").text, succeeds("--help").text
+    for text, options in (
+        (of_run, "--lines --ids --labels --cross --tokenizer --casefold --recipe --set --vocab-size --embed-dim --heads --kv-heads "
+                 "--d-k --d-v --params --prefix --embeddings --unknown --mask --positions --output-projection --no-output-projection --seed "
+                 "--generator --init --dtype --causal --window --scale --softcap --query --show --top --plot --notation --format --json --digits -o --verify"),
+        (of_all, "--verbose --quiet --color --threads --isa --max-input-bytes --help --version"),
+    ):
+        for option in options.split():
+            assert re.search(rf"^  (.*, )?{option}[ ,\n]", text, re.MULTILINE), option
 
 
 @pytest.mark.parametrize("flag", ["-V", "--version"])
@@ -145,6 +160,9 @@ def test_recipes_are_listed_with_their_titles():
 def test_a_recipe_is_shown_as_it_is():
     recipe = succeeds("recipe", "show", "owen-2025").json
     assert (recipe["schema"], recipe["name"]) == ("attn-cli/recipe/1", "owen-2025")
+    assert succeeds("recipe", "owen-2025").out == succeeds("recipe", "show", "owen-2025").out
+    assert_fails(run("recipe", "owen-2024"), 66, "no built-in recipe 'owen-2024'", "did you mean 'owen-2025'?")
+    assert_fails(run("recipe", "owen-2025", "owen-2025"), 2, "unexpected argument 'owen-2025'; recipe shows one at a time")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -26,13 +26,13 @@ def as_read(roff):
 
 def entries(help_text):
     """What --help says of each option, as one line each: "--heads H query heads, 1 to …"."""
-    blocks = re.findall(r"^  (-.*(?:\n {30}.*)*)", help_text, re.MULTILINE)
+    blocks = re.findall(r"^  (-.*(?:\n {23}.*)*)", help_text, re.MULTILINE)
     return [" ".join(block.split()) for block in blocks]
 
 
 @pytest.mark.parametrize("words", PAGES)
 def test_every_option_of_help_stands_there_with_all_that_is_said_of_it(words):
-    options = entries(succeeds(*words, "--help").text)
+    options = entries(succeeds(*words, "--help").text + succeeds("--help").text)
     assert len(options) >= 8
     text = as_read(page(words))
     for option in options:
@@ -42,7 +42,7 @@ def test_every_option_of_help_stands_there_with_all_that_is_said_of_it(words):
 @pytest.mark.parametrize("words", PAGES)
 def test_every_example_of_help_stands_there(words):
     help_text = succeeds(*words, "--help").text
-    examples = re.findall(r"^  (\S.*)\n {6}(\S.*)", help_text[help_text.index("Examples:") :], re.MULTILINE)
+    examples = re.findall(r"^  (attn-cli .*)\n {6}(\S.*)", help_text, re.MULTILINE)
     assert examples
     for command, meaning in examples:
         assert f"{command} {meaning}" in as_read(page(words))

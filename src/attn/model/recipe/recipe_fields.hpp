@@ -69,8 +69,8 @@ inline constexpr Recipes cross{{.key = "input.cross",
                                at<&Recipe::input, &SentenceInput::cross>};
 inline constexpr Recipes tokenizer{{.key = "input.tokenizer",
                                     .allowed = allow::one_of(tokenizer_names),
-                                    .meaning = "document removes commas and splits at white space; words keeps runs of "
-                                               "letters, marks and digits with inner apostrophes and hyphens",
+                                    .meaning = "how to find words; document: remove commas, then split at white space; words: "
+                                               "keep runs of letters, marks and digits with inner ' and -",
                                     .usual = "document",
                                     .symbol = "RULE"},
                                    at<&Recipe::input, &SentenceInput::tokenizer>};
@@ -81,7 +81,7 @@ inline constexpr Recipes ids{
     {.key = "input.ids",
      .allowed =
          {.type = FieldType::integers, .least = 0, .most = largest_int32 - 1, .fewest = 1, .in_words = "at least one id"},
-     .meaning = "token ids instead of a sentence, such as 2,6,8,3,1; the number of rows must be known, such as by --vocab-size",
+     .meaning = "token ids in place of a sentence, such as 2,6,8,3,1; with --vocab-size, or a file that has the rows",
      .symbol = "LIST",
      .required = true},
     at<&Recipe::input, &IdsInput::ids>};
@@ -192,9 +192,8 @@ inline constexpr Recipes d_a{{.key = "dims.d_a",
 inline constexpr Recipes parameters_file{
     {.key = "parameters.file",
      .allowed = allow::text,
-     .meaning =
-         "projections, biases and dimensions from .npz, .safetensors or a result as JSON in place of drawn ones, by plain "
-         "names (W_q, b_q, …) or those of nn.MultiheadAttention, BERT, GPT-2 and Llama",
+     .meaning = "the projections of a layer from .npz, .safetensors or a result as JSON, by plain names (W_q, b_q, …) or those "
+                "of nn.MultiheadAttention, BERT, GPT-2 and Llama",
      .symbol = "FILE",
      .required = true},
     at<&Recipe::parameters, &FileParameters::file>};
@@ -230,8 +229,7 @@ inline constexpr Recipes parameters_sha256{
 inline constexpr Recipes embeddings_file{
     {.key = "embeddings.file",
      .allowed = allow::text,
-     .meaning = "the embedding table: word vectors as text (GloVe, word2vec, fastText .vec), of which only the words of the "
-                "input are read, or a tensor (.npy, .npz, .safetensors)",
+     .meaning = "word vectors as text (GloVe, word2vec, fastText .vec), or a table as .npy, .npz or .safetensors",
      .symbol = "FILE[:NAME]",
      .required = true},
     at<&Recipe::embeddings, &FileEmbeddings::file>};
@@ -316,8 +314,8 @@ inline constexpr std::array<Alias, 7> score_aliases{{{"scaled_dot_product", "sca
 inline constexpr Recipes score{
     {.key = "attention.score",
      .allowed = allow::one_of(core::score_names, score_aliases),
-     .meaning = "what a query q and a key k score; only scaled_dot is scaled by default; dot: q·k; cosine: q·k/(|q|·|k|); "
-                "general (Luong): q·(W_a k); additive (Bahdanau): v_a·tanh(W_a q + U_a k)",
+     .meaning = "what a query q and a key k score; only scaled_dot is scaled by default; cosine: q·k/(|q|·|k|); general "
+                "(Luong): q·(W_a k); additive (Bahdanau): v_a·tanh(W_a q + U_a k)",
      .usual = "scaled_dot",
      .symbol = "NAME",
      .left_out = 0},
@@ -342,13 +340,13 @@ inline constexpr Recipes softcap{{.key = "attention.softcap",
                                   .meaning = "X·tanh(scores/X) before masks",
                                   .symbol = "X"},
                                  at<&Recipe::attention, &Attention::softcap>};
-inline constexpr Recipes dropout{{.key = "attention.dropout.p",
-                                  .allowed = allow::real_between(0, 1, "a finite number from 0 and below 1, such as 0.5"),
-                                  .meaning = "share of the weights that is set to 0 at random, as nn.Dropout does in training; "
-                                             "the others are divided by 1 - P",
-                                  .symbol = "P",
-                                  .required = true},
-                                 at<&Recipe::attention, &Attention::dropout, &core::Dropout::p>};
+inline constexpr Recipes dropout{
+    {.key = "attention.dropout.p",
+     .allowed = allow::real_between(0, 1, "a finite number from 0 and below 1, such as 0.5"),
+     .meaning = "set this share of the weights to 0 at random, as nn.Dropout does in training, and divide the others by 1 - P",
+     .symbol = "P",
+     .required = true},
+    at<&Recipe::attention, &Attention::dropout, &core::Dropout::p>};
 inline constexpr Recipes dropout_seed{{.key = "attention.dropout.seed",
                                        .allowed = {.type = FieldType::natural},
                                        .meaning = "seed of the dropout alone",
@@ -370,13 +368,13 @@ inline constexpr Recipes score_order{{.key = "attention.scores",
                                       .left_out = 0,
                                       .spelling = Spelling::key},
                                      at<&Recipe::attention, &Attention::order>};
-inline constexpr Recipes mask_file{{.key = "attention.mask.file",
-                                    .allowed = allow::text,
-                                    .meaning = "a tensor that broadcasts from the right to (H, T, S): bool, true = seen, or "
-                                               "numbers that are added; .npy, .npz, .safetensors",
-                                    .symbol = "FILE[:NAME]",
-                                    .required = true},
-                                   at<&Recipe::attention, &Attention::mask, &FileTensor::file>};
+inline constexpr Recipes mask_file{
+    {.key = "attention.mask.file",
+     .allowed = allow::text,
+     .meaning = "a tensor that broadcasts to (H, T, S) from the right: bool, true = seen, or numbers that are added",
+     .symbol = "FILE[:NAME]",
+     .required = true},
+    at<&Recipe::attention, &Attention::mask, &FileTensor::file>};
 inline constexpr Recipes mask_name{
     {.key = "attention.mask.name", .allowed = allow::text, .meaning = "of the tensor, where the file holds several"},
     at<&Recipe::attention, &Attention::mask, &FileTensor::name>};
@@ -434,26 +432,24 @@ inline constexpr Recipes rope_style{{.key = "attention.positions.style",
 
 // ---- what is shown ---------------------------------------------------------------------------------------------------
 
-inline constexpr Recipes query{{.key = "query",
-                                .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
-                                .meaning = "only these rows, in the order of the sentence: words (every position of a repeated "
-                                           "word) or positions from 0 (digits are always a position)",
-                                .symbol = "LIST"},
-                               at<&Recipe::query>};
-inline constexpr Recipes head{{.key = "head",
-                               .allowed = {.type = FieldType::integers,
-                                           .least = 0,
-                                           .most = most_heads - 1,
-                                           .fewest = 1,
-                                           .in_words = "mean alone, or one or more heads, 0 to 65535",
-                                           .instead = "mean"},
-                               .meaning =
-                                   "only these heads, from 0, with the keys and values that they read: arrays by head hold no "
-                                   "others, in the order of \"heads\"; mean is that of all heads' weights, without the "
-                                   "other arrays by head",
-                               .usual = "all",
-                               .symbol = "N|LIST|mean"},
-                              at<&Recipe::head>};
+inline constexpr Recipes query{
+    {.key = "query",
+     .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
+     .meaning = "only these rows: words (every position of a repeated word) or positions from 0, which digits always are",
+     .symbol = "LIST"},
+    at<&Recipe::query>};
+inline constexpr Recipes head{
+    {.key = "head",
+     .allowed = {.type = FieldType::integers,
+                 .least = 0,
+                 .most = most_heads - 1,
+                 .fewest = 1,
+                 .in_words = "mean alone, or one or more heads, 0 to 65535",
+                 .instead = "mean"},
+     .meaning = "only these heads, from 0, with the keys and values that they read; mean: the mean of all heads' weights",
+     .usual = "all",
+     .symbol = "N|LIST|mean"},
+    at<&Recipe::head>};
 inline constexpr Recipes entry{{.key = "entry",
                                 .allowed = allow::integer(0, most_entries - 1),
                                 .meaning = "only this entry of a batch, from 0",

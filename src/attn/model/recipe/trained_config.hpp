@@ -49,15 +49,14 @@ inline constexpr Fields pair{{.key = "input.pair",
                               .symbol = "SENTENCE",
                               .spelling = Spelling::key},
                              at<&TrainedConfig::pair>};
-inline constexpr Fields name{{.key = "model.name",
-                              .allowed = allow::text,
-                              .meaning =
-                                  "a whole trained model: a folder with config.json, tokenizer.json and "
-                                  "model.safetensors, its path with a slash; or one that is built in: induction, a small one "
-                                  "that continues what repeats, or two-blocks, a tutorial's with random weights",
-                              .symbol = "NAME|DIR",
-                              .required = true},
-                             at<&TrainedConfig::name>};
+inline constexpr Fields name{
+    {.key = "model.name",
+     .allowed = allow::text,
+     .meaning = "a whole trained model: a folder with config.json, tokenizer.json and model.safetensors, its path with a "
+                "slash; or one that is built in: induction, two-blocks",
+     .symbol = "NAME|DIR",
+     .required = true},
+    at<&TrainedConfig::name>};
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
                                       .allowed = field::texts,
                                       .meaning = "run although we do not know what these keys of its config.json mean",

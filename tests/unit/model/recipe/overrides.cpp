@@ -223,4 +223,54 @@ TEST(Apply, RefusesASeedThatNumpyDoesNotTake)
     EXPECT_THROW((void)with(overrides), attn::Error);
 }
 
+TEST(Apply, RefusesAFieldOfAPartThatIsNotThere)
+{
+    const auto refusal = [](const model::FieldInfo& field, const model::FieldValue& value, const Recipe& recipe) {
+        Overrides overrides;
+        overrides.set(field, value);
+        try {
+            (void)model::apply(recipe, overrides);
+        } catch (const attn::Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    Recipe recipe = model::default_recipe();
+    EXPECT_EQ(refusal(field::dropout_seed, std::uint64_t{3}, recipe), "attention.dropout.seed requires ");
+    EXPECT_EQ(refusal(field::words_file, "w", recipe), "embeddings.words.file requires ");
+    EXPECT_EQ(refusal(field::layout, Index{0}, recipe), "parameters.layout requires ");
+    EXPECT_EQ(refusal(field::output_projection, true, recipe), "none");
+    recipe.attention.dropout = {.p = 0.5};
+    recipe.embeddings = {.file = "e.npy"};
+    recipe.parameters = {.file = "p.npz"};
+    EXPECT_EQ(refusal(field::dropout_seed, std::uint64_t{3}, recipe), "none");
+    EXPECT_EQ(refusal(field::words_file, "w", recipe), "none");
+    EXPECT_EQ(refusal(field::layout, Index{0}, recipe), "none");
+}
+
+TEST(Apply, GivesABatchToTheKindOfInputThatIsThere)
+{
+    Overrides overrides;
+    overrides.set(field::batch_of_ids, 2); // which has the key of batch_of_positions
+    EXPECT_THROW((void)with(overrides), attn::Error);
+    Recipe recipe = model::default_recipe();
+    recipe.input = model::PositionsInput{.count = 4, .labels = {}};
+    EXPECT_EQ(std::get<model::PositionsInput>(model::apply(recipe, overrides).input).batch, 2);
+    recipe.input = model::IdsInput{.ids = {0, 1}, .labels = {}};
+    EXPECT_EQ(std::get<model::IdsInput>(model::apply(recipe, overrides).input).batch, 2);
+    overrides.set(field::positions_count, 3);
+    EXPECT_EQ(std::get<model::PositionsInput>(with(overrides).input), (model::PositionsInput{3, {}, 2}));
+}
+
+TEST(Apply, TakesAMaskOfNumbersInThePlaceOfAFile)
+{
+    Recipe recipe = model::default_recipe();
+    recipe.attention.mask = {.file = "mask.npy", .name = {}, .sha256 = {}};
+    Overrides overrides;
+    overrides.set(field::mask_values, model::Literal{.shape = {1}, .values = {1}, .truths = true});
+    const model::Attention attention = model::apply(recipe, overrides).attention;
+    EXPECT_FALSE(attention.mask.has_value());
+    EXPECT_EQ(attention.mask_values->values, std::vector<double>{1});
+}
+
 } // namespace

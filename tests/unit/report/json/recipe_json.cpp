@@ -1,3 +1,4 @@
+#include "attn/report/json/recipe_json.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/report/json/json.hpp"
 #include "unit/report/sample.hpp"
@@ -202,6 +203,32 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
     EXPECT_EQ(json.find("published"), std::string::npos);
     EXPECT_EQ(json.find("precision"), std::string::npos);
     EXPECT_NE(json.find(R"("name":"n")"), std::string::npos);
+}
+
+TEST(StepWith, ReplacesAValueAndWhatWentWithTheOldOne)
+{
+    namespace draw_field = attn::model::draw_field;
+    using attn::Index;
+    using attn::report::step_with;
+    const Draw drawn{.target = Target::W_q, .init = Initialisation::uniform, .first = -1, .second = 2, .side = Side::right};
+    EXPECT_EQ(step_with(drawn, {{&draw_field::low, 0.5}}),
+              R"({"tensor":"W_q","init":"uniform","high":2.0,"side":"right","low":0.5})");
+    EXPECT_EQ(step_with(drawn, {{&draw_field::init, static_cast<Index>(Initialisation::normal)}}),
+              R"({"tensor":"W_q","side":"right","init":"normal"})");
+    const attn::model::Literal numbers{.shape = {1, 2}, .values = {1, 2}};
+    EXPECT_EQ(step_with(drawn, {{&draw_field::values, numbers}}), R"({"tensor":"W_q","side":"right","values":[[1.0,2.0]]})");
+    const Draw stated{.target = Target::W_q, .side = Side::right, .values = numbers};
+    EXPECT_EQ(step_with(stated, {{&draw_field::init, static_cast<Index>(Initialisation::zeros)}}),
+              R"({"tensor":"W_q","side":"right","init":"zeros"})");
+    EXPECT_EQ(step_with(Seed{3}, {{&draw_field::seed, std::uint64_t{4}}}), R"({"seed":4})");
+}
+
+TEST(StepWith, WritesWhatDoesNotFitForTheReaderToRefuse)
+{
+    namespace draw_field = attn::model::draw_field;
+    const Draw drawn{.target = Target::W_q, .init = Initialisation::uniform};
+    EXPECT_EQ(attn::report::step_with(drawn, {{&draw_field::deviation, 2.0}}),
+              R"({"tensor":"W_q","init":"uniform","std":2.0})");
 }
 
 } // namespace
