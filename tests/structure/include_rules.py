@@ -38,7 +38,14 @@ FOLDERS = {
         "diagnose": {"recipe", "layer", "run", "attend", "check"},
         "trained": {"recipe", "layer", "run", "check", "explain"},
     },
-    "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}, "models": {"json", "tensors"}},
+    "io": {
+        "texts": set(),
+        "json": {"texts"},
+        "tensors": {"json"},
+        "words": {"tensors"},
+        "models": {"json", "tensors"},
+        "arrays": {"json", "tensors", "texts"},
+    },
     "text": {"pieces": set()},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},
     "cli": {

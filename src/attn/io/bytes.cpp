@@ -1,5 +1,7 @@
 #include "attn/io/bytes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace attn::io {
@@ -15,6 +17,16 @@ std::optional<Index> bytes_of(const Shape& shape, Index bits)
     }
     const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     return empty ? 0 : total % 8 == 0 ? std::optional(total / 8) : std::nullopt;
+}
+
+std::string position_in(std::string_view text, std::size_t offset)
+{
+    const std::string_view before = without_byte_order_mark(text.substr(0, offset));
+    const std::size_t newline = before.rfind('\n');
+    const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+    const auto column =
+        std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+    return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'), 1 + column);
 }
 
 std::string_view as_text(Bytes bytes)

@@ -21,6 +21,9 @@ using Bytes = std::span<const std::byte>;
     return text.substr(text.starts_with(mark) ? mark.size() : 0);
 }
 
+/// "line 3, column 7" of the byte at `offset`; columns count characters, and a byte order mark is none.
+[[nodiscard]] std::string position_in(std::string_view text, std::size_t offset);
+
 /// NumPy's limit, since its version 2; tensors of files have no more.
 inline constexpr std::size_t most_dimensions = 64;
 

@@ -221,6 +221,27 @@ float nearest_float32(std::string_view text, double value)
     return out_of_range ? std::copysign(beyond, value < 0 ? -1.0F : 1.0F) : single;
 }
 
+struct NumberRead {
+    Parts parts;
+    double value;
+};
+/// A finite number in fixed notation, or in scientific, which has one digit before the point, and 0 there for zero alone.
+/// Nothing for another text, for more digits than anybody prints, and for what is beyond a double.
+std::optional<NumberRead> read_number(std::string_view text)
+{
+    constexpr std::size_t most_decimals = 1000;
+    const std::optional<Parts> parts = split(text);
+    if (!parts || parts->fraction.size() > most_decimals) {
+        return std::nullopt;
+    }
+    if (parts->exponent && (parts->whole.size() != 1 || (parts->whole == "0" && significant_digits(*parts) > 0))) {
+        return std::nullopt;
+    }
+    double value = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+    return result.ec == std::errc{} ? std::optional(NumberRead{*parts, value}) : std::nullopt;
+}
+
 /// With these digits, or its own.
 std::optional<Printed> read_printed(std::string_view text, const std::optional<PrintedDigits>& given)
 {
@@ -230,28 +251,22 @@ std::optional<Printed> read_printed(std::string_view text, const std::optional<P
         printed.value = text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? infinity : -infinity;
         return printed;
     }
-    const std::optional<Parts> parts = split(text);
-    if (!parts || parts->fraction.size() > 1000) {
+    const std::optional<NumberRead> read = read_number(text);
+    if (!read) {
         return std::nullopt;
     }
-    const auto own = static_cast<int>(parts->fraction.size());
-    const bool zero = significant_digits(*parts) == 0;
-    // Scientific notation has one digit before the point, and 0 there for zero alone.
-    if (parts->exponent && (parts->whole.size() != 1 || (parts->whole == "0" && !zero))) {
-        return std::nullopt;
-    }
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), printed.value);
-    if (result.ec != std::errc{}) { // more than a double can hold
-        return std::nullopt;
-    }
+    const Parts& parts = read->parts;
+    const auto own = static_cast<int>(parts.fraction.size());
+    const bool zero = significant_digits(parts) == 0;
+    printed.value = read->value;
     printed.single = nearest_float32(text, printed.value);
-    printed.digits = given             ? *given
-                     : parts->exponent ? PrintedDigits{.fixed = {}, .scientific = own}
-                                       : PrintedDigits{.fixed = own, .scientific = {}};
-    if (zero && parts->exponent) { // a list prints one that was rounded as 0.0
+    printed.digits = given            ? *given
+                     : parts.exponent ? PrintedDigits{.fixed = {}, .scientific = own}
+                                      : PrintedDigits{.fixed = own, .scientific = {}};
+    if (zero && parts.exponent) { // a list prints one that was rounded as 0.0
         printed.digits.fixed.reset();
     }
-    set_reach(printed, *parts);
+    set_reach(printed, parts);
     return printed;
 }
 
@@ -298,35 +313,55 @@ Printed parse_printed(std::string_view text, const PrintedDigits& digits)
     return required(read_printed(text, digits), text);
 }
 
-PrintedDigits digits_of(const TextList& numbers)
+bool DigitsSeen::add(std::string_view number)
+{
+    if (is_nonfinite_name(number)) {
+        return true;
+    }
+    const std::optional<NumberRead> read = read_number(number);
+    if (!read) {
+        return false;
+    }
+    const Parts& parts = read->parts;
+    const auto own = static_cast<int>(parts.fraction.size());
+    std::optional<int>& most = parts.exponent ? most_.scientific : most_.fixed;
+    list_ |= parts.exponent ? most_.fixed || (most_.scientific && most_.scientific != own) : most_.scientific.has_value();
+    most = std::max(most, std::optional(own)); // nothing is less than any number
+    const int significant = significant_digits(parts);
+    const std::int64_t fraction = own - (significant == 0 ? 0 : saturated_exponent(parts));
+    decimals_ = std::max(decimals_, static_cast<int>(fraction));
+    fewest_ = significant == 0 ? fewest_ : std::optional(std::min(fewest_.value_or(own), own));
+    significant_ = std::max(significant_, significant);
+    return true;
+}
+
+PrintedDigits DigitsSeen::digits() const
 {
     constexpr int most_of_numpy = 8;
-    PrintedDigits most;
-    bool list = false; // of Python, which prints each number by itself
-    int decimals = 0;  // after the point, if all were fixed
-    int significant = 1;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const std::string_view number = numbers[i];
-        const PrintedDigits own = parse_printed(number).digits;
-        const std::optional<Parts> parts = split(number);
-        if (!parts) {
-            continue;
-        }
-        list |= own.fixed ? most.scientific.has_value() : most.fixed || (most.scientific && most.scientific != own.scientific);
-        most.fixed = std::max(most.fixed, own.fixed); // nothing is less than any number
-        most.scientific = std::max(most.scientific, own.scientific);
-        const bool zero = significant_digits(*parts) == 0;
-        const std::int64_t fraction = std::ssize(parts->fraction) - (zero ? 0 : saturated_exponent(*parts));
-        decimals = std::max(decimals, static_cast<int>(fraction));
-        significant = std::max(significant, significant_digits(*parts));
+    if (list_) {
+        return {.fixed = decimals_, .scientific = significant_ - 1};
     }
-    if (list) {
-        return {.fixed = decimals, .scientific = significant - 1};
-    }
-    if (most.fixed == 0) {
+    if (most_.fixed == 0) {
         return {.fixed = most_of_numpy, .scientific = {}};
     }
-    return most;
+    return most_;
+}
+
+PrintedDigits DigitsSeen::digits_unpadded() const
+{
+    const bool differ = !list_ && most_.fixed && fewest_ && *fewest_ < *most_.fixed;
+    return differ ? PrintedDigits{.fixed = most_.fixed, .scientific = significant_ - 1} : digits();
+}
+
+PrintedDigits digits_of(const TextList& numbers)
+{
+    DigitsSeen seen;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (!seen.add(numbers[i])) {
+            (void)parse_printed(numbers[i]); // which says why
+        }
+    }
+    return seen.digits();
 }
 
 bool agrees(const Printed& printed, double value, ElementType type)

@@ -57,8 +57,25 @@ struct Printed {
 [[nodiscard]] Printed parse_printed(std::string_view text);
 /// A number of an array with these digits.
 [[nodiscard]] Printed parse_printed(std::string_view text, const PrintedDigits& digits);
-/// Of an array that holds these: the most that one of them has, because zeros at the end may be left out or filled in. Where
-/// all look whole, so they are, to the 8 decimals that NumPy prints unless told otherwise. Throws as parse_printed.
+/// The digits of an array, number by number: the most that one of them has, because zeros at the end may be left out or filled
+/// in. Where all look whole, so they are, to the 8 decimals that NumPy prints unless told otherwise.
+class DigitsSeen {
+public:
+    /// Whether it is a number as find_printed() has them; others count for nothing.
+    bool add(std::string_view number);
+    [[nodiscard]] PrintedDigits digits() const;
+    /// The same where nothing pads them: of numbers that have more and fewer decimals each has so many digits, as "%g" gives
+    /// them, or so many decimals.
+    [[nodiscard]] PrintedDigits digits_unpadded() const;
+
+private:
+    PrintedDigits most_;
+    std::optional<int> fewest_; ///< decimals of a number that is not 0
+    bool list_ = false;         ///< of Python, which prints each number by itself
+    int decimals_ = 0;          ///< after the point, if all were fixed
+    int significant_ = 1;
+};
+/// Of an array that holds these. Throws as parse_printed.
 [[nodiscard]] PrintedDigits digits_of(const TextList& numbers);
 
 /// Whether `value`, a number of that type, prints so: rounded to the digits, or because it is what the text reads as, since the

@@ -3,6 +3,7 @@
 
 #include "attn/model/layer/mask.hpp"
 #include "attn/report/json/tensor_json.hpp"
+#include "attn/report/text/tensor_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"
 #include "cli/commands/suggested_input.hpp"
@@ -17,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -31,8 +33,10 @@ constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::string_view common = "-q -k -v --causal --mask --heads --window --against --show -o";
-constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is required if it holds several\n"
-                                   "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
+constexpr std::string_view notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
+                                   "NAME is required if it holds several arrays; - is standard input. Integers\n"
+                                   "become float32. A terminal gets a table, anything else JSON.\n"
+                                   "Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
                                    "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
                                    "at the end. The result has the type and the layout of the queries.\n"
                                    "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
@@ -43,7 +47,8 @@ model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log&
     model::AttendInputs inputs;
     for (const model::AttendOperand* operand : model::operand::all) {
         if (const auto typed = options.files.find(operand); typed != options.files.end()) {
-            TensorView view = files.open(typed->second).view;
+            const bool numbers = std::ranges::find(model::operand::numbers, operand) != model::operand::numbers.end();
+            TensorView view = (numbers ? files.open_numbers(typed->second) : files.open(typed->second)).view;
             log.detail(fmt::format("{} {} {}", operand->name, name_of(view.type), to_string(view.shape)));
             operand->put(inputs, std::move(view));
         }
@@ -59,10 +64,25 @@ void require_storable(const model::AttendInputs& inputs, const AttendOptions& op
     }
 }
 
+void write_tables(const std::vector<StoredTensor>& tensors, Output& output)
+{
+    for (const StoredTensor& tensor : tensors) {
+        const model::Item stage = *model::item_called(tensor.name);
+        output.append(&tensor == &tensors.front() ? "" : "\n");
+        report::write_tensor_table(
+            tensor.view(),
+            {.name = tensor.name, .masked = is_masked(stage), .sums = stage == model::Item::weights, .width = output.columns()},
+            output);
+    }
+}
+
 void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
 {
     if (info_of(options.format).is_binary) {
         return write_tensors(views_of(tensors), options.format, {}, output);
+    }
+    if (!options.format_given && output.columns()) { // somebody looks at it
+        return write_tables(tensors, output);
     }
     for (const StoredTensor& tensor : tensors) {
         const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;

@@ -30,8 +30,8 @@ constexpr std::array examples{
     Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
 };
-constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz or\n"
-                                   ".safetensors, or an array as PyTorch or NumPy prints it, in any mix. Tensors are\n"
+constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz,\n"
+                                   ".safetensors or text (printed, np.savetxt, CSV, a list), in any mix. Tensors are\n"
                                    "paired by name, except two files of one tensor each. A name on one side only is\n"
                                    "a difference; so are words that differ when both sides are results. Numbers\n"
                                    "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"

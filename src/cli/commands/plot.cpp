@@ -59,8 +59,8 @@ constexpr std::array examples{
 };
 constexpr std::string_view common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
 constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
-                                   "(L, B, H, T, S) as .npy, FILE.npz:NAME or FILE.safetensors:NAME, float16,\n"
-                                   "bfloat16, float32 or float64; --axes says what other dimensions are.\n"
+                                   "(L, B, H, T, S) as .npy, FILE.npz:NAME, FILE.safetensors:NAME or text (printed,\n"
+                                   "np.savetxt, CSV, a list); --axes says what other dimensions are.\n"
                                    "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
                                    "not weights are drawn from the smallest to the largest, with a warning.\n";
 
@@ -92,7 +92,8 @@ void finish_options(const TypedArguments& operands, PlotOptions& plot)
 {
     expect_at_most(operands, 1, "plot takes one file");
     if (operands.words.empty()) {
-        throw Error(ErrorKind::usage, "plot: give a file: a saved result, or weights as .npy, .npz:NAME or .safetensors:NAME");
+        throw Error(ErrorKind::usage,
+                    "plot: give a file: a saved result, or weights as .npy, .npz:NAME, .safetensors:NAME or text");
     }
     plot.file = split_tensor_argument(operands.words.front());
     plot.layer = one_layer(plot.layer_of_head, plot.layer);
@@ -145,8 +146,16 @@ bool takes_layers(const PlotOptions& options)
     return options.format == Format::html || (options.format == Format::svg && options.picture.plot == report::Plot::heat_map);
 }
 
+/// The words of an option, or those that a text has.
+std::optional<std::vector<std::string>> words_of(const std::optional<std::string>& path, TensorInputs& inputs,
+                                                 const std::vector<std::string>& of_text)
+{
+    const bool known = !path && !of_text.empty() && std::ssize(of_text) <= model::most_plotted;
+    return known ? std::optional(of_text) : words_of(path, inputs);
+}
+
 model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
-                               std::string_view what)
+                               std::string_view what, const io::OfText& text = {})
 {
     constexpr std::size_t dimensions_with_layers = 5; // where no --axes says what they are
     const bool is_one_layer = options.layer || (options.axes.empty() ? weights.shape.size() < dimensions_with_layers
@@ -165,8 +174,8 @@ model::Result result_of_tensor(const TensorView& weights, const PlotOptions& opt
                                              .axes = options.axes,
                                              .layer = options.layer,
                                              .batch = options.batch,
-                                             .tokens = words_of(options.tokens, inputs),
-                                             .key_tokens = words_of(options.key_tokens, inputs),
+                                             .tokens = words_of(options.tokens, inputs, text.rows),
+                                             .key_tokens = words_of(options.key_tokens, inputs, text.columns),
                                              .heads = options.head,
                                              .query = options.query,
                                              .origin = model::Origin::options_alone(option_name),
@@ -231,10 +240,11 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
 
 model::Result read_file(const PlotOptions& options, TensorInputs& inputs, std::size_t most_bytes)
 {
-    const MappedFile& file = inputs.json_or_tensors(options.file.path, "a result or tensor as JSON, or ");
+    const MappedFile& file = inputs.file(options.file.path);
     require_size(file.name(), file.bytes().size(), most_bytes);
-    if (!begins_json(file.bytes())) {
-        return result_of_tensor(inputs.open(options.file).view, options, inputs, file.name());
+    if (io::array_format(file.bytes(), file.name()) != io::ArrayFormat::json) {
+        const auto [tensor, text] = inputs.open_text(options.file, name_of(model::Item::weights));
+        return result_of_tensor(tensor.view, options, inputs, file.name(), text);
     }
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     const std::vector<JsonText> documents = split_documents(text);

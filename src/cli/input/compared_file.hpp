@@ -13,8 +13,7 @@
 
 namespace attn::cli {
 
-/// A result or tensors as JSON, .npy, .npz or .safetensors, or an array as PyTorch or NumPy prints it, by what the first bytes
-/// say.
+/// All arrays of any file that io/arrays/array_file.hpp reads.
 class ComparedFile {
 public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats, or longer
@@ -35,14 +34,8 @@ public:
     void require_apart_from(const std::optional<std::string>& output) const { require_apart(output, argument_.path); }
 
 private:
-    void read_json(const std::string& wanted);
-    void read_tensors(const std::string& wanted);
-    void read_printed(const std::string& wanted);
-    void add_document(std::string_view json, const std::string& prefix);
-
     TensorArgument argument_;
     MappedFile file_;
-    std::vector<math::Printed> printed_;
     model::Contents contents_;
 };
 

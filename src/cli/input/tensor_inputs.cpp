@@ -1,7 +1,7 @@
 #include "cli/input/tensor_inputs.hpp"
 
 #include "attn/io/json/saved_result.hpp"
-#include "attn/report/json/json.hpp"
+#include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/named.hpp"
@@ -34,24 +34,38 @@ std::string list_of(const std::vector<std::string>& names, const std::string& wa
     return quoted_list(names) + did_you_mean(wanted, all);
 }
 
+void require_one_result(std::string_view text)
+{
+    const std::vector<JsonText> documents = split_documents(text);
+    const bool alone = documents.size() == 1;
+    if (!alone || io::kind_of(documents.front().text) != io::Document::result) {
+        throw Error(ErrorKind::data, "JSON", alone ? "no result" : "several texts",
+                    "one result, as run --show parameters --json writes it");
+    }
+}
+
 } // namespace
 
 std::string name_in(const MappedFile& file, const std::string& wanted)
 {
-    const std::vector<std::string> names = io::tensor_names(file.bytes(), file.name());
+    return name_among(io::tensor_names(file.bytes(), file.name()), wanted, file.name());
+}
+
+std::string name_among(const std::vector<std::string>& names, const std::string& wanted, const std::string& file)
+{
     if (names.empty()) {
-        throw Error(ErrorKind::data, file.name() + " holds no tensor");
+        throw Error(ErrorKind::data, file + " holds no tensor");
     }
     if (wanted.empty()) {
         if (names.size() == 1) {
             return names.front();
         }
-        throw Error(ErrorKind::data, "tensor of " + file.name(), "no name",
+        throw Error(ErrorKind::data, "tensor of " + file, "no name",
                     "FILE:NAME, where NAME is one of " + list_of(names, wanted));
     }
     const bool nameless = names.size() == 1 && names.front().empty(); // an .npy, for which read_tensors has an answer
     if (!nameless && std::ranges::find(names, wanted) == names.end()) {
-        throw Error(ErrorKind::data, "tensor of " + file.name(), in_quotes(wanted), list_of(names, wanted));
+        throw Error(ErrorKind::data, "tensor of " + file, in_quotes(wanted), list_of(names, wanted));
     }
     return wanted;
 }
@@ -82,7 +96,7 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
 
 const MappedFile& TensorInputs::map(const std::string& path)
 {
-    const auto check = [&](std::span<const std::byte> front) { (void)io::format_of(front, name_of_input(path)); };
+    const auto check = [&](std::span<const std::byte> front) { (void)io::may_begin_arrays(front, name_of_input(path)); };
     return files_.try_emplace(path, path, check).first->second;
 }
 
@@ -96,23 +110,49 @@ const MappedFile& TensorInputs::any_file(const std::string& path)
     return files_.try_emplace(path, path, check).first->second;
 }
 
-const MappedFile& TensorInputs::json_or_tensors(const std::string& path, const char* of_json)
+const io::ArrayFile& TensorInputs::whole(const std::string& path)
 {
-    const auto check = [&](std::span<const std::byte> front) {
-        if (!begins_json(front)) {
-            (void)io::format_of(front, name_of_input(path), of_json);
-        }
-    };
-    const MappedFile& file = files_.try_emplace(path, path, check).first->second;
-    check(file.bytes());
-    return file;
+    const auto known = whole_.find(path);
+    if (known != whole_.end()) {
+        return known->second;
+    }
+    const MappedFile& file = map(path);
+    return whole_.emplace(path, io::open_arrays(file.bytes(), file.name())).first->second;
+}
+
+TensorInputs::Opened TensorInputs::open_text(const TensorArgument& argument, std::string_view usual)
+{
+    const MappedFile& file = map(argument.path);
+    if (io::array_format(file.bytes(), file.name()) == io::ArrayFormat::tensors) {
+        static const io::OfText none;
+        const std::string name = name_in(file, argument.name);
+        return {opened_.emplace_back(io::open_tensors(file.bytes(), file.name(), name).at(name, file.name())), none};
+    }
+    const io::ArrayFile& arrays = whole(argument.path);
+    std::vector<std::string> names;
+    for (const NamedTensor& entry : arrays.file.entries) {
+        names.push_back(entry.name);
+    }
+    const bool by_use = argument.name.empty() && std::ranges::find(names, usual) != names.end();
+    const NamedTensor& tensor =
+        arrays.file.at(name_among(names, by_use ? std::string(usual) : argument.name, file.name()), file.name());
+    return {opened_.emplace_back(tensor), arrays.of_text(tensor)};
 }
 
 const NamedTensor& TensorInputs::open(const TensorArgument& argument)
 {
-    const MappedFile& file = map(argument.path);
-    const std::string name = name_in(file, argument.name);
-    return opened_.emplace_back(io::open_tensors(file.bytes(), file.name(), name).at(name, file.name()));
+    return open_text(argument).tensor;
+}
+
+const NamedTensor& TensorInputs::open_numbers(const std::string& text)
+{
+    const NamedTensor& tensor = open(text);
+    if (!is_integer(tensor.view.type)) {
+        return tensor;
+    }
+    tensor.read_numbers();
+    model::require_exact_integers(tensor.view, Dtype::float32, in_quotes(text));
+    return opened_.emplace_back(owned(tensor.name, load<float>(tensor.view)));
 }
 
 void TensorInputs::read_numbers() const
@@ -124,9 +164,13 @@ void TensorInputs::read_numbers() const
 
 io::TensorFile& TensorInputs::all(const std::string& path)
 {
-    const MappedFile& file = json_or_tensors(path, "a result as JSON, or ");
-    return whole_.emplace_back(begins_json(file.bytes()) ? tensors_of_result(file)
-                                                         : io::open_tensors(file.bytes(), file.name()));
+    const MappedFile& file = map(path);
+    if (io::array_format(file.bytes(), file.name()) == io::ArrayFormat::json) {
+        named(file.name(), [&] {
+            require_one_result({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
+        });
+    }
+    return all_.emplace_back(io::open_arrays(file.bytes(), file.name())).file;
 }
 
 void TensorInputs::require_apart_from(const std::optional<std::string>& output) const
@@ -141,32 +185,6 @@ void TensorInputs::require_unchanged() const
     for (const auto& [path, file] : files_) {
         file.require_unchanged();
     }
-}
-
-namespace {
-
-io::TensorFile read(std::string_view text)
-{
-    const std::vector<JsonText> documents = split_documents(text);
-    const bool alone = documents.size() == 1;
-    if (!alone || io::kind_of(documents.front().text) != io::Document::result) {
-        throw Error(ErrorKind::data, "JSON", alone ? "no result" : "several texts",
-                    "one result, as run --show parameters --json writes it");
-    }
-    const model::SavedResult saved = io::parse_saved_result(documents.front().text);
-    io::TensorFile file;
-    for (StoredTensor& tensor : model::tensors_of(saved).tensors) {
-        file.entries.push_back(owned(std::move(tensor)));
-    }
-    file.metadata = report::metadata_of(std::get<model::Recipe>(saved.config));
-    return file;
-}
-
-} // namespace
-
-io::TensorFile tensors_of_result(const MappedFile& file)
-{
-    return named(file.name(), [&] { return read({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}); });
 }
 
 } // namespace attn::cli

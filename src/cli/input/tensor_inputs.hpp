@@ -1,7 +1,7 @@
 // Tensors that options name: FILE, or FILE:NAME.
 #pragma once
 
-#include "attn/io/tensors/tensor_file.hpp"
+#include "attn/io/arrays/array_file.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "cli/system/mapped_file.hpp"
 
@@ -24,6 +24,8 @@ struct TensorArgument {
 
 /// `wanted`, or without one the name of the only tensor there is. Throws Error(data) with the names that there are.
 [[nodiscard]] std::string name_in(const MappedFile& file, const std::string& wanted);
+/// The same where the names are known.
+[[nodiscard]] std::string name_among(const std::vector<std::string>& names, const std::string& wanted, const std::string& file);
 
 /// Throws Error for "-", usage or data, as `origin` says who gave it: what a result is computed of must have a name there.
 void refuse_standard_input(const std::string& path, const model::FieldInfo& field, const model::Origin& origin);
@@ -31,14 +33,26 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
 /// Files that tensors were taken from. They stay mapped, each once, and their tensors stay as long as this object lives.
 class TensorInputs {
 public:
-    /// Throws Error(no_input), Error(io), Error(too_large), and Error(data) for a broken file and a name that it does not have.
+    /// Of a file of any kind that io/arrays/array_file.hpp reads. Throws Error(no_input), Error(io), Error(too_large), and
+    /// Error(data) for a broken file and a name that it does not have.
     [[nodiscard]] const NamedTensor& open(const TensorArgument& argument);
     [[nodiscard]] const NamedTensor& open(const std::string& text) { return open(split_tensor_argument(text)); }
 
     /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file.
     void read_numbers() const;
 
-    /// Every tensor of a file, or of a result as JSON. Throws as open().
+    /// The same, but integers become float32. Throws Error(data) for one that it cannot hold.
+    [[nodiscard]] const NamedTensor& open_numbers(const std::string& text);
+
+    /// The same as open(), with what a text says beside the numbers; without a name, of several arrays the one that is called
+    /// `usual`.
+    struct Opened {
+        const NamedTensor& tensor;
+        const io::OfText& text;
+    };
+    [[nodiscard]] Opened open_text(const TensorArgument& argument, std::string_view usual = {});
+
+    /// Every array of a file: of JSON those of one result. Throws as open().
     [[nodiscard]] io::TensorFile& all(const std::string& path);
 
     /// The file that a tensor was taken from.
@@ -48,9 +62,6 @@ public:
     /// read.
     [[nodiscard]] const MappedFile& any_file(const std::string& path);
 
-    /// A file of tensors or of JSON, likewise. Throws Error(data) for what is neither, with what JSON is allowed.
-    [[nodiscard]] const MappedFile& json_or_tensors(const std::string& path, const char* of_json);
-
     /// Throws Error(usage) when -o names one of the files.
     void require_apart_from(const std::optional<std::string>& output) const;
 
@@ -59,14 +70,12 @@ public:
 
 private:
     const MappedFile& map(const std::string& path);
+    const io::ArrayFile& whole(const std::string& path);
 
     std::map<std::string, MappedFile> files_;
     std::deque<NamedTensor> opened_;
-    std::deque<io::TensorFile> whole_; ///< what all() gave
+    std::map<std::string, io::ArrayFile> whole_; ///< by path: what was read as a whole, for open()
+    std::deque<io::ArrayFile> all_;              ///< what all() gave
 };
-
-/// The arrays of a result as JSON, in the form of a file of tensors, with the metadata that `run` writes into a .safetensors.
-/// Throws Error(data), naming the file, for what is no result, and for several.
-[[nodiscard]] io::TensorFile tensors_of_result(const MappedFile& file);
 
 } // namespace attn::cli

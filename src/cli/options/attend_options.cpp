@@ -114,6 +114,7 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         throw Error(ErrorKind::usage, model::option::show, stages, "one with --against");
     }
     attend.format = decide_format(attend.output, attend_formats);
+    attend.format_given = attend.output.format || attend.output.json;
     if (attend.format == Format::npy && attend.attend.show.size() > 1) {
         throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz and .safetensors hold several");
     }

@@ -46,6 +46,7 @@ struct AttendOptions {
     ShowOption show; ///< where it is given, each object of JSON says which stage it is
     OutputOptions output;
     Format format = Format::json;
+    bool format_given = false; ///< or the name of a file that has one; a terminal gets no JSON otherwise
     AgainstOptions against;
 
     [[nodiscard]] bool has(const model::AttendOperand& operand) const { return files.contains(&operand); }

@@ -118,13 +118,33 @@ def test_a_batch_of_one_may_be_stated_and_a_forgotten_head_is_named(write):
     assert checked(write(published=[{"array": "context", "shape": [1, 3, 2]}])).startswith("ok ")
     wrong = checked(write(published=[{"array": "context", "shape": [2, 3, 2]}]))
     assert wrong == "MISMATCH  context  1 of 1: context: stated shape (2, 3, 2), computed (3, 2)"
-    assert checked(write(published=[{"array": "weights", "values": context["weights"][0]}])) == (
-        'MISMATCH  weights  1 of 1: weights: stated shape (3, 3), computed (1, 3, 3); "at": [0] states the first head'
+    two = {"dims": {"heads": 2, "d_k": 1, "d_v": 1}}
+    heads = succeeds("run", "--recipe", write(**two), "--show", "weights", "--json").json["weights"]
+    assert checked(write(**two, published=[{"array": "weights", "values": heads[0]}])) == (
+        'MISMATCH  weights  1 of 1: weights: stated shape (3, 3), computed (2, 3, 3); "at": [0] states the first head'
     )
     row = checked(write(published=[{"array": "context", "values": context["context"][0]}]))
     assert row.endswith('stated shape (2,), computed (3, 2); "at": [0] states the first row')
     changed = [[context["context"][0], context["context"][1], [0, context["context"][2][1]]]]
     assert "context[2][0]: stated 0, computed" in checked(write(published=[{"array": "context", "values": changed}]))
+
+
+def test_one_head_may_be_stated_without_its_dimension(write):
+    shown = succeeds("run", "--recipe", write(), "--show", "weights,queries,entropy", "--json").json
+    for array in ("weights", "queries", "entropy"):
+        rows = shown[array][0]
+        for at, values in ([], rows), ([1], rows[1]), ([0], rows), ([0], rows[0]), ([0, 1], rows[1]), ([], [rows]):
+            done = checked(write(published=[{"array": array, "at": at, "values": values}]))
+            assert done.startswith(f"ok        {array}") and done.endswith("compared, all equal"), (array, at, done)
+    other = checked(write(published=[{"array": "weights", "at": [1], "values": shown["weights"][0][2]}]))
+    assert other.startswith("MISMATCH  weights[1]  3 of 3: weights[0][1][0]: stated"), other
+    assert checked(write(published=[{"array": "weights", "at": [3], "values": [1, 0, 0]}])).endswith(
+        "weights[3]: these indices do not fit the computed shape (1, 3, 3)"
+    )
+    batch = {"input": {"positions": 3, "batch": 2}, "published": [{"array": "weights", "values": [shown["weights"][0]] * 2}]}
+    assert checked(write(**batch)) == "ok        weights  18 compared, all equal"
+    batch["published"] = [{"array": "weights", "at": [1, 2], "values": shown["weights"][0][2]}]
+    assert checked(write(**batch)) == "ok        weights[1][2]  3 compared, all equal"
 
 
 def test_what_the_mean_of_heads_leaves_out_is_said(write):

@@ -108,7 +108,7 @@ def test_json_that_is_no_result_with_parameters_is_refused(tmp_path):
     assert_fails(write(weights + weights), 65, "'p.json': JSON: got several texts; allowed: one result, as run --show parameters --json writes it")
     assert_fails(write('{"schema": "attn-cli/tensor/1"}'), 65, "'p.json': JSON: got no result")
     assert_fails(write("{"), 65, "'p.json': malformed JSON")
-    assert_fails(write("W_q = 1"), 65, "'p.json': got a file that begins with 'W_q = 1'; allowed: a result as JSON, or the formats .npy")
+    assert_fails(write("W_q = 1"), 65, "'p.json': got a file that begins with 'W_q = 1'; allowed: a result or tensor as JSON, an array as text")
     drawn = succeeds("run", "a b", "--json", "--show", "parameters").json
     drawn["parameters"]["W_q"][0][0] = "inf"
     assert_fails(write(json.dumps(drawn)), 65, "'W_q' of 'p.json' at (0, 0): got inf; allowed: finite numbers")

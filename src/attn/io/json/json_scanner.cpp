@@ -31,17 +31,6 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/// "line 3, column 7" of the byte at `offset`; columns count characters.
-std::string position(std::string_view text, std::size_t offset)
-{
-    const std::string_view before = without_byte_order_mark(text.substr(0, offset));
-    const std::size_t newline = before.rfind('\n');
-    const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
-    const auto column =
-        std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-    return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'), 1 + column);
-}
-
 /// How many bytes begin a code point in the ill-formed UTF-8 at the front.
 std::size_t well_formed_bytes(std::string_view text)
 {
@@ -69,12 +58,12 @@ JsonScanner::JsonScanner(std::string_view text, std::string_view what)
 void JsonScanner::fail(std::string_view reason, std::size_t offset) const
 {
     throw Error(ErrorKind::data,
-                fmt::format("{}{}malformed JSON at {}: {}", what_, what_.empty() ? "" : ": ", position(text_, offset), reason));
+                fmt::format("{}{}malformed JSON at {}: {}", what_, what_.empty() ? "" : ": ", position_in(text_, offset), reason));
 }
 
 void JsonScanner::refuse(std::string_view reason, std::size_t offset) const
 {
-    throw Error(ErrorKind::data, fmt::format("{}{}{}: {}", what_, what_.empty() ? "" : ": ", position(text_, offset), reason));
+    throw Error(ErrorKind::data, fmt::format("{}{}{}: {}", what_, what_.empty() ? "" : ": ", position_in(text_, offset), reason));
 }
 
 void JsonScanner::unexpected(std::string_view expected)

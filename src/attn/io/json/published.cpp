@@ -1,6 +1,6 @@
 // The numbers that a recipe states.
 #include "attn/io/json/json_reader.hpp"
-#include "attn/io/json/printed_array.hpp"
+#include "attn/io/texts/printed_array.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"

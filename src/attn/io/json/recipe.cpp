@@ -1,7 +1,7 @@
 #include "attn/io/json/recipe.hpp"
 
 #include "attn/io/json/json_reader.hpp"
-#include "attn/io/json/printed_array.hpp"
+#include "attn/io/texts/printed_array.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"

@@ -140,6 +140,39 @@ std::optional<std::vector<std::size_t>> places_of(const Published& published, co
     return stated == one ? std::optional(as_one_matrix(part.shape, W->side)) : std::nullopt;
 }
 
+/// What is stated of an array, in a shape that it may be written in.
+struct Stated {
+    Part part;                                      ///< what the indices leave
+    std::optional<std::vector<std::size_t>> places; ///< where its elements lie; none: the stated shape is another
+};
+
+/// Nothing when the indices do not fit. One head alone may be written without its dimension, and then the indices are without
+/// it, too.
+std::optional<Stated> stated_of(const Published& published, const Shape& computed, bool is_batch, const Result& result)
+{
+    const auto in = [&](const Shape& shape) -> std::optional<Stated> {
+        std::optional<Part> part = part_of(shape, published.at);
+        if (!part) {
+            return std::nullopt;
+        }
+        std::optional<std::vector<std::size_t>> places = places_of(published, *part, result);
+        return Stated{std::move(*part), std::move(places)};
+    };
+    std::optional<Stated> whole = in(computed);
+    if (whole && whole->places) {
+        return whole;
+    }
+    const std::optional<Item> item = item_called(published.array);
+    const std::ptrdiff_t heads = is_batch ? 1 : 0; // their dimension
+    if (!item || info_of(*item).heads == Heads::none || computed[static_cast<std::size_t>(heads)] != 1) {
+        return whole;
+    }
+    Shape of_one = computed;
+    of_one.erase(of_one.begin() + heads);
+    std::optional<Stated> alone = in(of_one);
+    return alone && (alone->places || !whole) ? alone : whole;
+}
+
 /// The indices that a statement without the first dimension lacks.
 std::string missing_index(const Published& published, const Shape& computed, bool batch)
 {
@@ -219,16 +252,16 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
     if (!computed) {
         return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, result));
     }
-    const std::optional<Part> part = part_of(computed->shape, published.at);
-    if (!part) {
+    const std::optional<Stated> found = stated_of(published, computed->shape, is_batch, result);
+    if (!found) {
         return mismatch(what,
                         fmt::format("{}: these indices do not fit the computed shape {}", what, to_string(computed->shape)));
     }
-    const std::optional<std::vector<std::size_t>> places = places_of(published, *part, result);
+    const auto& [part, places] = *found;
     if (!places) {
         return with_hint(mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape),
-                                                    to_string(part->shape))),
-                         missing_index(published, part->shape, is_batch));
+                                                    to_string(part.shape))),
+                         missing_index(published, part.shape, is_batch));
     }
     if (published.values.empty()) {
         Finding finding;

@@ -120,11 +120,13 @@ std::pair<double, double> facing(const ComparedTensor& a, const ComparedTensor& 
 {
     auto [x, y] = numbers;
     if (!a.printed.empty() && !b.printed.empty()) {
-        if (math::agree(a.printed[at], b.printed[at])) {
+        const math::Printed of_a = a.printed[at];
+        const math::Printed of_b = b.printed[at];
+        if (math::agree(of_a, of_b)) {
             return {y, y};
         }
-        x = math::nearest_printed(a.printed[at], y);
-        y = math::nearest_printed(b.printed[at], numbers.first);
+        x = math::nearest_printed(of_a, y);
+        y = math::nearest_printed(of_b, numbers.first);
         return {x, x == y ? std::nextafter(y, numbers.second) : y}; // each stops short of where they meet
     }
     if (!a.printed.empty()) {

@@ -1,13 +1,12 @@
 // Comparing tensors by their names, as numpy.testing.assert_allclose(A, B) compares two arrays: B is what is right.
 #pragma once
 
-#include "attn/math/decimal.hpp"
+#include "attn/math/printed_numbers.hpp"
 #include "attn/model/check/agreement.hpp"
 #include "attn/model/check/saved_result.hpp"
 #include "attn/tensor/stored.hpp"
 
 #include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace attn::model {
 
 /// Its numbers are read where the shapes agree.
 struct ComparedTensor : NamedTensor {
-    std::span<const math::Printed> printed = {}; ///< the numbers, row-major, where they were printed
+    math::PrintedNumbers printed = {}; ///< the numbers, row-major, where they were printed
 };
 /// What one side holds. Words count when both sides are results.
 struct Contents {

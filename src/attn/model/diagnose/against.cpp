@@ -92,7 +92,9 @@ bool is_whole(const ComparedTensor& file)
 std::vector<double> reach_of(const ComparedTensor& file)
 {
     std::vector<double> reach(static_cast<std::size_t>(file.view.count()));
-    std::ranges::transform(file.printed, reach.begin(), [](const math::Printed& printed) { return printed.unit / 2; });
+    for (std::size_t at = 0; at < file.printed.size(); ++at) {
+        reach[at] = file.printed[at].unit / 2;
+    }
     return reach;
 }
 

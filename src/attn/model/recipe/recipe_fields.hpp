@@ -189,14 +189,14 @@ inline constexpr Recipes d_a{{.key = "dims.d_a",
 
 // ---- one layer's projections from a file -----------------------------------------------------------------------------
 
-inline constexpr Recipes parameters_file{
-    {.key = "parameters.file",
-     .allowed = allow::text,
-     .meaning = "the projections of a layer from .npz, .safetensors or a result as JSON, by plain names (W_q, b_q, …) or those "
-                "of nn.MultiheadAttention, BERT, GPT-2 and Llama",
-     .symbol = "FILE",
-     .required = true},
-    at<&Recipe::parameters, &FileParameters::file>};
+inline constexpr Recipes parameters_file{{.key = "parameters.file",
+                                          .allowed = allow::text,
+                                          .meaning = "the projections of a layer from .npz, .safetensors or a result as JSON "
+                                                     "or text, by plain names (W_q, b_q, …) or those "
+                                                     "of nn.MultiheadAttention, BERT, GPT-2 and Llama",
+                                          .symbol = "FILE",
+                                          .required = true},
+                                         at<&Recipe::parameters, &FileParameters::file>};
 inline constexpr Recipes prefix{{.key = "parameters.prefix",
                                  .allowed = allow::text,
                                  .meaning = "which layer of the file, such as h.0.attn",

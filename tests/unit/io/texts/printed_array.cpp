@@ -1,4 +1,4 @@
-#include "attn/io/json/printed_array.hpp"
+#include "attn/io/texts/printed_array.hpp"
 
 #include "unit/error_of.hpp"
 

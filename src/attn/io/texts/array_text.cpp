@@ -1,0 +1,176 @@
+#include "attn/io/texts/array_text.hpp"
+
+#include "attn/io/bytes.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace attn::io {
+namespace {
+
+constexpr std::string_view blank_space = " \t\r\n\v\f";
+
+bool is_truth(std::string_view word)
+{
+    return word == "True" || word == "False" || word == "true" || word == "false";
+}
+
+bool is_whole(std::string_view number)
+{
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    return error == std::errc{} && end == number.data() + number.size();
+}
+
+} // namespace
+
+NumbersInText::NumbersInText(std::string_view text, const std::string& what) : text_(text), what_(what)
+{
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) { // what a place can say
+        throw Error(ErrorKind::too_large, what, fmt::format("{} bytes", text.size()), "up to 4294967295");
+    }
+}
+
+void NumbersInText::add(std::size_t begin)
+{
+    if (!try_add(begin)) {
+        refuse_word(text_, what_, begin, "a number");
+    }
+}
+
+bool NumbersInText::try_add(std::size_t begin)
+{
+    const std::string_view word = math::word_at(text_, begin);
+    const std::string_view number = math::usual_spelling(word);
+    if (!seen_.add(number)) {
+        return false;
+    }
+    const bool truth = is_truth(word);
+    all_truths_ = all_truths_ && truth;
+    all_whole_ = all_whole_ && !truth && is_whole(number);
+    places_.begins.push_back(static_cast<std::uint32_t>(begin));
+    return true;
+}
+
+void NumbersInText::end_row()
+{
+    places_.digits.emplace_back(seen_.digits());
+    seen_ = {};
+}
+
+ArrayText NumbersInText::take(std::string name, Shape shape)
+{
+    if (places_.digits.empty()) {
+        end_row();
+    }
+    const bool some = count() > 0;
+    ArrayText array{.name = std::move(name), .shape = std::move(shape), .numbers = std::move(places_)};
+    array.whole = some && all_whole_;
+    array.truths = some && all_truths_;
+    places_ = {};
+    seen_ = {};
+    all_whole_ = all_truths_ = true;
+    return array;
+}
+
+ArrayText NumbersInText::take_unpadded(std::string name, Shape shape)
+{
+    places_.digits.emplace_back(seen_.digits_unpadded());
+    return take(std::move(name), std::move(shape));
+}
+
+std::string place_in(std::string_view text, const std::string& what, std::size_t offset)
+{
+    return fmt::format("{}, {}", what, position_in(text, offset));
+}
+
+void refuse_word(std::string_view text, const std::string& what, std::size_t offset, std::string_view allowed)
+{
+    constexpr std::size_t most = 30;
+    const std::string_view rest = text.substr(offset);
+    const std::size_t size = std::max<std::size_t>(1, math::word_at(text, offset).size());
+    throw Error(ErrorKind::data, place_in(text, what, offset),
+                rest.empty() ? "the end of the text" : in_quotes(rest.substr(0, size), most), allowed);
+}
+
+TextLines::TextLines(std::string_view text) : text_(text), at_(text.size() - without_byte_order_mark(text).size()) {}
+
+void TextLines::skip_to(std::size_t place)
+{
+    if (place > at_) {
+        const std::string_view passed = text_.substr(at_, place - at_);
+        number_ += std::count(passed.begin(), passed.end(), '\n');
+        at_ = place;
+    }
+}
+
+bool TextLines::next(TextLine& line)
+{
+    if (at_ >= text_.size()) {
+        return false;
+    }
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    line = {at_, text_.substr(at_, end - at_), ++number_};
+    line.text.remove_suffix(line.text.ends_with('\r') ? 1 : 0);
+    at_ = end + 1;
+    return true;
+}
+
+bool is_number(std::string_view word)
+{
+    return !word.empty() && math::DigitsSeen().add(math::usual_spelling(word));
+}
+
+std::optional<Field> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at)
+{
+    const std::string_view text = line.text;
+    if (!separator) {
+        at = std::min(text.find_first_not_of(blank_space, at), text.size());
+        const std::size_t begin = at;
+        at = std::min(text.find_first_of(blank_space, at), text.size());
+        return at == begin ? std::nullopt : std::optional(Field{line.begin + begin, text.substr(begin, at - begin)});
+    }
+    if (at > text.size()) {
+        return std::nullopt;
+    }
+    constexpr std::string_view blanks = " \t\v\f";
+    std::size_t begin = at;
+    while (begin < text.size() && blanks.find(text[begin]) != std::string_view::npos && text[begin] != *separator) {
+        ++begin;
+    }
+    std::size_t end = begin;
+    if (begin < text.size() && text[begin] == '"') { // two of them inside stand for one
+        do {
+            end = std::min(text.find('"', end + 1), text.size());
+            end += end < text.size() ? 1 : 0;
+        } while (end < text.size() && text[end] == '"');
+    }
+    end = std::min(text.find(*separator, end), text.size());
+    at = end + 1;
+    return Field{line.begin + begin, trimmed(text.substr(begin, end - begin))};
+}
+
+std::string unquoted(std::string_view field)
+{
+    if (field.size() < 2 || !field.starts_with('"') || !field.ends_with('"')) {
+        return std::string(field);
+    }
+    std::string word;
+    for (std::size_t i = 1; i + 1 < field.size(); ++i) {
+        word += field[i];
+        i += field[i] == '"' ? 1 : 0;
+    }
+    return word;
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    text.remove_prefix(std::min(text.find_first_not_of(blank_space), text.size()));
+    return text.substr(0, text.find_last_not_of(blank_space) + 1);
+}
+
+} // namespace attn::io

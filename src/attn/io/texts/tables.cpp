@@ -1,0 +1,285 @@
+#include "attn/io/texts/tables.hpp"
+
+#include "attn/io/texts/printed_array.hpp"
+#include "attn/model/recipe/items.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace attn::io {
+namespace {
+
+/// "weights, head 0 (3, 3)"
+struct Title {
+    std::string_view name;
+    std::string_view head; ///< "head 0"; empty: there is one alone, or none
+    Shape shape;
+};
+
+/// "(3, 3)" or "(3,)"; nothing for anything else.
+std::optional<Shape> shape_in(std::string_view text)
+{
+    if (!text.starts_with('(') || !text.ends_with(')')) {
+        return std::nullopt;
+    }
+    Shape shape;
+    text = text.substr(1, text.size() - 2);
+    while (!trimmed(text).empty() && shape.size() < most_text_dimensions) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        const std::string_view number = trimmed(text.substr(0, end));
+        Index length = 0;
+        const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), length);
+        if (error != std::errc{} || stop != number.data() + number.size() || length < 1) {
+            return std::nullopt;
+        }
+        shape.push_back(length);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return shape.empty() || !trimmed(text).empty() ? std::nullopt : std::optional(shape);
+}
+
+std::optional<Title> title_of(std::string_view line)
+{
+    constexpr std::size_t longest = 200;
+    line = trimmed(line);
+    const std::size_t bracket = line.rfind('(');
+    if (line.size() > longest || bracket == std::string_view::npos || bracket < 2 || line[bracket - 1] != ' ') {
+        return std::nullopt;
+    }
+    std::optional<Shape> shape = shape_in(line.substr(bracket));
+    const std::string_view front = trimmed(line.substr(0, bracket));
+    const std::string_view name = front.substr(0, front.find(','));
+    const auto in_name = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    if (!shape || name.empty() || !std::ranges::all_of(name, in_name)) {
+        return std::nullopt;
+    }
+    return Title{name, trimmed(front.substr(std::min(name.size() + 1, front.size()))), std::move(*shape)};
+}
+
+/// "layer 3"
+std::optional<Index> layer_of(std::string_view line)
+{
+    constexpr std::string_view word = "layer ";
+    line = trimmed(line);
+    Index layer = 0;
+    if (!line.starts_with(word)) {
+        return std::nullopt;
+    }
+    const auto [end, error] = std::from_chars(line.data() + word.size(), line.data() + line.size(), layer);
+    return error == std::errc{} && end == line.data() + line.size() ? std::optional(layer) : std::nullopt;
+}
+
+Index count_words(const TextLine& line)
+{
+    Index count = 0;
+    for (std::size_t at = 0; next_field(line, std::nullopt, at);) {
+        ++count;
+    }
+    return count;
+}
+
+class TableReader {
+public:
+    TableReader(std::string_view text, const std::string& what) : text_(text), what_(what), lines_(text), numbers_(text, what)
+    {
+    }
+
+    std::vector<ArrayText> read() &&
+    {
+        std::string layer;
+        for (TextLine line; lines_.next(line);) {
+            if (const std::optional<Index> number = layer_of(line.text)) {
+                layer = fmt::format("layers.{}.", *number);
+            } else if (const std::optional<Title> title = title_of(line.text)) {
+                read_array(layer + std::string(title->name), *title);
+            }
+        }
+        end_array();
+        return std::move(arrays_);
+    }
+
+private:
+    void read_array(const std::string& name, const Title& title)
+    {
+        if (name != name_ || title.head.empty() || title.shape != shape_ || heads_ == 0) {
+            end_array();
+            name_ = name;
+            item_ = model::item_called(title.name);
+            shape_ = title.shape;
+            headed_ = !title.head.empty();
+        }
+        TextLine header;
+        if (!lines_.next(header)) {
+            refuse_end(0);
+        }
+        const std::size_t begin = header.begin + (header.text.size() - trimmed_front(header.text).size());
+        if (is_printed_array_at(text_, begin)) {
+            return read_printed(begin);
+        }
+        ++heads_;
+        read_rows(header);
+    }
+
+    static std::string_view trimmed_front(std::string_view text)
+    {
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        return text;
+    }
+
+    /// All heads are together there.
+    void read_printed(std::size_t begin)
+    {
+        ArrayText array = read_printed_array_at(text_, what_, begin);
+        array.name = name_;
+        if (item_ && info_of(*item_).heads != model::Heads::none) {
+            const bool one_number = info_of(*item_).axes.column == model::Axis::none;
+            if (array.shape.size() == (one_number ? 1 : 2)) {
+                array.shape.insert(array.shape.begin(), 1);
+            }
+        }
+        keep(std::move(array));
+        heads_ = 0;
+        lines_.skip_to(begin);
+    }
+
+    void read_rows(const TextLine& header)
+    {
+        const bool matrix = shape_.size() > 1;
+        const bool sum = matrix && trimmed(header.text).ends_with("sum");
+        const bool of_first = heads_ == 1 && matrix;
+        if (of_first) {
+            keep_columns(header, sum);
+        }
+        const Index rows = matrix ? shape_[0] : 1;
+        TextLine line = header;
+        for (Index row = 0; row < rows; ++row) {
+            if (!lines_.next(line) || trimmed(line.text).empty()) {
+                refuse_end(row);
+            }
+            read_row(line, matrix, sum, of_first);
+        }
+        if (TextLine behind; lines_.next(behind) && !trimmed(behind.text).empty()) {
+            throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, behind.number), "one more row",
+                        fmt::format("{}, as the title of {} says", rows, in_quotes(name_, 40)));
+        }
+    }
+
+    void keep_columns(const TextLine& header, bool sum)
+    {
+        std::size_t at = 0;
+        while (const std::optional<Field> word = next_field(header, std::nullopt, at)) {
+            if (columns_.size() <= most_text_labels) {
+                columns_.emplace_back(word->word);
+            }
+        }
+        if (sum && std::ssize(columns_) == shape_.back() + 1) {
+            columns_.pop_back();
+        }
+    }
+
+    /// The numbers are the last words, but for the sum.
+    void read_row(const TextLine& line, bool matrix, bool sum, bool of_first)
+    {
+        if (line.text.find("…") != std::string_view::npos) {
+            throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, line.number),
+                        "columns left out, as a terminal shows", "all of them, which a pipe or a file gets");
+        }
+        const Index words = count_words(line);
+        const Index width = shape_.back();
+        const Index sums = sum && words >= width + 2 ? 1 : 0;
+        const Index labels = words - sums - width;
+        if (labels < (matrix ? 1 : 0) || (!matrix && labels > 0)) {
+            throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, line.number),
+                        counted(std::max<Index>(words - (matrix ? 1 : 0), 0), "number"),
+                        fmt::format("{}, as the title of {} says", width, in_quotes(name_, 40)));
+        }
+        std::size_t at = 0;
+        for (Index word = 0; const std::optional<Field> field = next_field(line, std::nullopt, at); ++word) {
+            if (word == labels && matrix && of_first && rows_.size() <= most_text_labels) {
+                rows_.emplace_back(trimmed(line.text.substr(0, field->begin - line.begin)));
+            }
+            if (word >= labels && word < labels + width) {
+                if (math::word_at(text_, field->begin).size() != field->word.size()) {
+                    refuse_word(text_, what_, field->begin, "a number");
+                }
+                numbers_.add(field->begin);
+            }
+        }
+        numbers_.end_row();
+    }
+
+    [[noreturn]] void refuse_end(Index rows) const
+    {
+        throw Error(ErrorKind::data, fmt::format("{}: {}", what_, in_quotes(name_, 40)), counted(rows, "row"),
+                    fmt::format("{}, as its title says", shape_.size() > 1 ? shape_[0] : 1));
+    }
+
+    void end_array()
+    {
+        if (heads_ == 0) {
+            return;
+        }
+        Shape shape = shape_;
+        const bool by_head = item_ && info_of(*item_).heads != model::Heads::none;
+        const bool one_number = item_ && info_of(*item_).axes.column == model::Axis::none;
+        if (headed_ || (by_head && (!one_number || shape.size() == 1))) {
+            shape.insert(shape.begin(), heads_);
+        }
+        ArrayText array = numbers_.take(name_, std::move(shape));
+        const bool per_pair = item_ && info_of(*item_).axes == model::per_pair;
+        if (per_pair && std::ssize(rows_) == shape_.front() && std::ssize(columns_) == shape_.back()) {
+            array.rows = std::move(rows_);
+            array.columns = std::move(columns_);
+        }
+        rows_.clear();
+        columns_.clear();
+        heads_ = 0;
+        keep(std::move(array));
+    }
+
+    void keep(ArrayText array)
+    {
+        arrays_.push_back(std::move(array));
+        if (arrays_.size() > most_arrays) {
+            throw Error(ErrorKind::data, what_, "more tables", fmt::format("{} in a text", most_arrays));
+        }
+    }
+
+    std::string_view text_;
+    const std::string& what_;
+    TextLines lines_;
+    NumbersInText numbers_;
+    std::vector<ArrayText> arrays_;
+    std::string name_; ///< of the array that is read
+    std::optional<model::Item> item_;
+    Shape shape_;     ///< of one head
+    Index heads_ = 0; ///< that were read; 0: no array is open
+    bool headed_ = false;
+    std::vector<std::string> rows_, columns_;
+};
+
+} // namespace
+
+bool begins_tables(std::string_view text)
+{
+    constexpr std::size_t far_enough = std::size_t{1} << 20U; // behind the words and their ids
+    TextLines lines(text.substr(0, far_enough));
+    for (TextLine line; lines.next(line);) {
+        if (title_of(line.text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::vector<ArrayText> read_tables(std::string_view text, const std::string& what)
+{
+    return TableReader(text, what).read();
+}
+
+} // namespace attn::io
