@@ -402,6 +402,7 @@ MISTAKES = {
     "mask-before-scale": {"scores": lambda self, products: self.cap((products + self.added()) * self.scale())},
     "mask-transposed": {"whole_mask": lambda self: right.whole_mask(self).swapaxes(2, 3)},
     "causal-added": {"near": lambda self, p, j: right.near(self, p, j) & (j <= p)},
+    "causal-added-backwards": {"near": lambda self, p, j: right.near(self, p, j) & (j >= p)},
     "causal-missing": {"causal": lambda self, p, j: j < INF},
     "causal-inverted": {"causal": lambda self, p, j: j > p},
     "causal-backwards": {"causal": lambda self, p, j: j >= p},

@@ -879,6 +879,83 @@ def test_the_embedding_s_size_a_forgotten_batch_first_and_dropout_are_named(tmp_
     assert names(held(SENTENCE, "--dropout", "0.5", "--against", "mine.npz", cwd=tmp_path)) == [["dropout-missing"]]
 
 
+X, W_Q, W_K, W_V = ([[1, 0, 2], [0, 3, 1], [2, 1, 0], [1, 1, 1]], [[1, 2, 0], [0, 1, 0], [3, 0, 1]], [[0, 1, 1], [2, 0, 0], [0, 0, 1]],
+                    [[1, 0, 0], [0, 2, 1], [1, 0, 1]])
+
+
+def lesson(folder, **more):
+    """A recipe in which everything is written out, x @ W."""
+    matrices = [{"tensor": f"W_{name}", "values": W, "side": "right"} for name, W in zip("qkv", (W_Q, W_K, W_V))]
+    recipe = {"schema": "attn-cli/recipe/1", "name": "lesson", "input": {"positions": 4},
+              "draws": [{"tensor": "embeddings", "values": X}, *matrices], **more}
+    (folder / "lesson.json").write_text(json.dumps(recipe))
+
+
+def student(hidden=None, weights_of=softmaxed, residual=0, **transposed):
+    """Weights and context of a script of that lesson."""
+    x = numpy.array(X, "float64")
+    q, k, v = (x @ (numpy.array(W).T if transposed.get(name) else numpy.array(W)) for name, W in zip("qkv", (W_Q, W_K, W_V)))
+    scores = q @ k.T / 3**0.5
+    weights = weights_of(scores if hidden is None else numpy.where(hidden, -numpy.inf, scores))
+    return weights, weights @ v + residual * x
+
+
+@pytest.mark.parametrize(
+    ("name", "knobs"),
+    [
+        ("W_q-transposed", {"q": True}),
+        ("W_k-transposed", {"k": True}),
+        ("W_v-transposed", {"v": True}),
+        ("projections-transposed", {"q": True, "k": True, "v": True}),
+        ("residual", {"residual": 1}),
+        ("causal-added-backwards", {"hidden": numpy.tri(4, k=-1)}),
+        ("softmax-proportional", {"weights_of": lambda scores: scores / scores.sum(1, keepdims=True)}),
+    ],
+)
+def test_a_mistake_with_numbers_that_are_written_out_is_named(name, knobs, tmp_path):
+    lesson(tmp_path)
+    for array, right, wrong in zip(("weights", "context"), student(), student(**knobs)):
+        report = held("--recipe", "lesson.json", "--show", array, "--against", save(tmp_path, wrong), cwd=tmp_path)
+        assert report["agrees"] if (right == wrong).all() else names(report) == [[name]], array
+
+
+def test_a_residual_and_a_mistake_of_attention_are_both_named(tmp_path):
+    lesson(tmp_path)
+    _, context = student(residual=1, hidden=numpy.triu(numpy.ones((4, 4)), 1))
+    report = held("--recipe", "lesson.json", "--against", save(tmp_path, context), cwd=tmp_path)
+    assert names(report) == [["causal-added", "residual"]]
+
+
+def test_dropout_that_is_left_on_is_named_whatever_its_seed(tmp_path):
+    lesson(tmp_path)
+    kept = numpy.array([[1, 0, 1, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 1, 0, 1]])
+    weights = student(weights_of=lambda scores: softmaxed(scores) * kept / 0.75)[0]
+    report = held("--recipe", "lesson.json", "--against", save(tmp_path, weights), cwd=tmp_path)
+    assert names(report) == [["dropout-on"]]
+    weights *= 0.75  # which no dropout leaves
+    assert names(held("--recipe", "lesson.json", "--against", save(tmp_path, weights), cwd=tmp_path)) == []
+    lesson(tmp_path, attention={"dropout": {"p": 0.5, "seed": 123}})
+    dropped = succeeds("run", "--recipe", "lesson.json", "--show", "context", "--json", cwd=tmp_path).json["context"]
+    lesson(tmp_path)
+    report = held("--recipe", "lesson.json", "--against", save(tmp_path, numpy.array(dropped)), cwd=tmp_path)
+    assert names(report) == [["dropout-on"]]
+
+
+def test_a_module_in_place_of_single_layers_is_named(tmp_path):
+    module = [{"seed": 7}, {"init": "multihead_attention"}]
+    layers = [{"seed": 7}, *({"tensor": f"W_{name}", "init": "linear"} for name in "qkv")]
+    words = {"tensor": "embeddings", "values": [row + [number] for row, number in zip(X, (1, 0, 2, 5))]}
+    for heads in (1, 2):
+        lesson(tmp_path, draws=[words, *module], dims={"heads": heads}, head="mean")
+        weights = succeeds("run", "--recipe", "lesson.json", "--show", "weights", "--json", cwd=tmp_path).json["weights"]
+        lesson(tmp_path, draws=[words, *module], dims={"heads": heads})
+        output = succeeds("run", "--recipe", "lesson.json", "--show", "output", "--json", cwd=tmp_path).json["output"]
+        lesson(tmp_path, draws=[words, *layers], dims={"d_k": 4, "d_v": 4})
+        for mine in (weights, output):
+            report = held("--recipe", "lesson.json", "--against", save(tmp_path, numpy.array(mine)), cwd=tmp_path)
+            assert names(report) == [["multihead-attention"]]
+
+
 def test_any_array_of_a_run_is_compared_by_its_name_or_shape(tmp_path):
     succeeds("run", SENTENCE, "--seed", "5", "--show", "queries,context", "-o", "mine.npz", cwd=tmp_path)
     assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["seed-5"]]  # the context

@@ -16,6 +16,7 @@ struct Call {
     Attend options;
     std::optional<OutputProjection> projection = {}; ///< of a run
     std::optional<Index> embedding_size = {};        ///< of a run
+    std::optional<Matrix<double>> residual = {};     ///< (T, D) of a run: the embeddings, where what is compared is as wide
 
     bool packed = false; ///< sequences one behind the other
 

@@ -238,11 +238,10 @@ std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mis
     return candidates;
 }
 
-std::vector<Candidate> measured_singles(const Problem& problem, const core::Work& work)
+std::vector<Candidate> measured_singles(const Problem& problem, double limit, const core::Work& work)
 {
     std::vector<Candidate> candidates = candidates_in(problem.call, problem.compared);
-    constexpr double unlimited = std::numeric_limits<double>::infinity();
-    measure_all(candidates, problem, unlimited, work);
+    measure_all(candidates, problem, limit, work);
     confirm_nearest(candidates, problem, work);
     return candidates;
 }
@@ -340,7 +339,7 @@ std::vector<Candidate> candidates_in(const Call& call, Compared compared)
 std::vector<Candidate> singles(const Evidence& question, const core::Work& work)
 {
     const Problem problem(question);
-    std::vector<Candidate> candidates = measured_singles(problem, work);
+    std::vector<Candidate> candidates = measured_singles(problem, hopeless, work);
     complete_nearest(candidates, problem, work);
     return candidates;
 }
@@ -349,7 +348,8 @@ Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector
 {
     const Problem problem(question);
     Diagnosis diagnosis;
-    diagnosis.candidates = measured_singles(problem, work);
+    constexpr double unlimited = std::numeric_limits<double>::infinity();
+    diagnosis.candidates = measured_singles(problem, unlimited, work);
     std::ranges::move(others, std::back_inserter(diagnosis.candidates));
     diagnosis.tried = diagnosis.candidates.size() - 1;
     if (question.pairs && !std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {

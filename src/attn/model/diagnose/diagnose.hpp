@@ -22,8 +22,12 @@ struct Candidate {
     bool broken_off = false; ///< at a row that was hopeless: the distance is that of the rows so far
 
     [[nodiscard]] bool right() const { return mistakes.empty(); }
-    /// Whether it is as near as the tolerance demands. A rounding may tip over: there the typical difference counts.
-    [[nodiscard]] bool fits_wholly() const { return (rounds(variant) ? distance.typical() : distance.worst) <= 1; }
+    /// Whether it is as near as the tolerance demands. A rounding may tip over, and a sum that nearly cancels makes errors
+    /// large: there the typical difference counts.
+    [[nodiscard]] bool fits_wholly() const
+    {
+        return (rounds(variant) || cancels(variant) ? distance.typical() : distance.worst) <= 1;
+    }
     /// Whether all but a few numbers are, those that lie where few roundings have tipped over.
     [[nodiscard]] bool fits_but_for_few() const;
     [[nodiscard]] bool fits() const { return fits_wholly() || fits_but_for_few(); }
@@ -62,7 +66,7 @@ struct Evidence {
 
 /// The right result and every mistake of attention alone, to be measured.
 [[nodiscard]] std::vector<Candidate> candidates_in(const Call& call, Compared compared);
-/// The same, measured, the nearest of them wholly.
+/// The same beside a mistake that is made already, measured up to where a pair is hopeless, the nearest of them wholly.
 [[nodiscard]] std::vector<Candidate> singles(const Evidence& question, const core::Work& work);
 /// Those, `others`, which are measured, and where none of them fits, pairs of the mistakes of attention.
 [[nodiscard]] Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others = {});

@@ -231,12 +231,21 @@ std::vector<double> Rows::output(core::RowPlace place)
     return {row.data(), row.data() + row.size()};
 }
 
+std::vector<double> Rows::with_residual(std::vector<double> row, core::RowPlace place) const
+{
+    if (variant_.residual) {
+        const Index width = std::ssize(row);
+        Eigen::Map<RowVector<double>>(row.data(), width) += call_.residual->row(place.i).segment(place.h * width, width);
+    }
+    return row;
+}
+
 std::vector<double> compared_row(Rows& rows, Compared compared, core::RowPlace place)
 {
     switch (compared) {
-    case Compared::context: return rows.result(place);
+    case Compared::context: return rows.with_residual(rows.result(place), place);
     case Compared::weights: return rows.weights(place);
-    case Compared::output: return rows.output(place);
+    case Compared::output: return rows.with_residual(rows.output(place), place);
     }
     return {};
 }

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] std::vector<double> result(core::RowPlace place);
     /// Of all heads: h does not count.
     [[nodiscard]] std::vector<double> output(core::RowPlace place);
+    /// A row of a result or of an output, and what the variant adds to it: the columns of the head, or all.
+    [[nodiscard]] std::vector<double> with_residual(std::vector<double> row, core::RowPlace place) const;
     void forget() { contexts_.clear(); }
 
 private:

@@ -77,10 +77,11 @@ KeyRange seen_causally(const Masking& masking, Index i, Index p)
 {
     const Variant& v = masking.variant;
     const KeyRange seen = core::visible_keys(masking.asked.causal, causal_place(masking, i, p), far);
-    return !masking.asked.causal.causal       ? seen
-           : v.causal == CausalUse::inverted  ? KeyRange{seen.end, far}
-           : v.causal == CausalUse::backwards ? KeyRange{seen.end - 1, far}
-                                              : seen;
+    const bool backwards = v.causal == CausalUse::backwards || v.causal == CausalUse::added_backwards;
+    return !masking.asked.causal.causal      ? seen
+           : v.causal == CausalUse::inverted ? KeyRange{seen.end, far}
+           : backwards                       ? KeyRange{seen.end - 1, far}
+                                             : seen;
 }
 
 /// What causal and window let query i see. A side of the window that is a key longer is that of a query one key further.
@@ -154,7 +155,8 @@ RowVector<double> distances(const Masking& masking, core::RowPlace place)
 } // namespace
 
 AskedOfCore::AskedOfCore(const Call& call, const Variant& v)
-    : causal{.causal = (call.options.causal || v.causal == CausalUse::added) && v.causal != CausalUse::missing}
+    : causal{.causal = (call.options.causal && v.causal != CausalUse::missing) || v.causal == CausalUse::added ||
+                       v.causal == CausalUse::added_backwards}
 {
     const AttendViews& views = call.views;
     const bool whole = v.along == Along::positions;

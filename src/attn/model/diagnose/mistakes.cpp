@@ -151,6 +151,10 @@ constexpr std::array list{
             [](const C& c) { return in_square(c) && in_mask(c) && c.views.mask->shape.back() >= c.views.sizes.total(); }},
     Row{"causal-added", Group::masks, "a causal mask where none is right", "let every query see every key, or pass --causal",
         [](V& v) { v.causal = CausalUse::added; }, [](const C& c) { return !in_causal(c); }},
+    Row{"causal-added-backwards", Group::masks,
+        "a causal mask backwards where none is right: a query sees itself and later keys",
+        "let every query see every key; --causal hides the keys after each query, not those before it",
+        [](V& v) { v.causal = CausalUse::added_backwards; }, [](const C& c) { return !in_causal(c); }},
     Row{"causal-missing", Group::masks, "no causal mask", "hide the keys after each query, or leave out --causal",
             [](V& v) { v.causal = CausalUse::missing; }, in_causal},
     Row{"causal-inverted", Group::masks, "the causal mask inverted: only later keys are seen",
@@ -316,7 +320,8 @@ constexpr std::array list{
     Row{"softmax-unshifted", Group::softmax, "plain exponentials, not divided by their sum", "divide by the sum of the row",
             [](V& v) { v.weighting = Weighting::unshifted; }, always},
     Row{"softmax-proportional", Group::softmax, "scores divided by their sum, without exponentials",
-            "divide the exponentials by their sum", [](V& v) { v.weighting = Weighting::proportional; }, always},
+            "exponentiate first: exp(score), divided by the row's sum of them",
+            [](V& v) { v.weighting = Weighting::proportional; }, always},
     Row{"softmax-twice", Group::softmax, "the softmax taken twice", "take the softmax once",
             [](V& v) { v.weighting = Weighting::twice; }, always},
     Row{"softmax-largest", Group::softmax, "the value of the largest score alone", "sum the values by their weights",
@@ -336,6 +341,10 @@ constexpr std::array list{
             [](V& v) { v.scores_of_values = true; }, in_equal_sizes},
     Row{"keys-values-swapped", Group::softmax, "keys and values swapped", "the order is queries, keys, values",
             [](V& v) { v.scores_of_values = true; v.summed = Summed::keys; }, in_equal_sizes},
+
+    Row{"residual", Group::softmax, "the embeddings added to the result (a residual connection)",
+            "leave the result of attention as it is: x + attention(x) is the next step of a block",
+            [](V& v) { v.residual = true; }, [](const C& c) { return c.residual.has_value(); }},
 
     // ---- precision
     Row{"inputs-bfloat16", Group::precision, "inputs rounded to bfloat16", "keep queries, keys and values as they are",

@@ -188,8 +188,10 @@ private:
         try {
             if (std::optional<Recipe> changed = mistake.in(recipe, right)) {
                 Result result = runs_.made(*changed);
-                if (mistake.alter != nullptr) {
-                    mistake.alter(result, recipe);
+                for (const RunMistake::Alter alter : {mistake.alter, mistake.finish}) {
+                    if (alter != nullptr) {
+                        alter(result, recipe);
+                    }
                 }
                 return Run{std::move(*changed), std::move(result)};
             }
@@ -222,20 +224,50 @@ private:
     [[nodiscard]] std::vector<Candidate> alone() const
     {
         const auto in_time = static_cast<std::size_t>(std::max(work_on_seeds / work_of(runs_.right_), 4.0));
-        const std::span<const RunMistake> other_seeds = seeds().first(std::min(in_time, seeds().size()));
-        std::vector<std::optional<Candidate>> made(other_seeds.size() + run_mistakes().size());
+        std::vector<const RunMistake*> list;
+        for (const std::span<const RunMistake> some :
+             {seeds().first(std::min(in_time, seeds().size())), run_mistakes(), modules()}) {
+            std::ranges::transform(some, std::back_inserter(list), [](const RunMistake& mistake) { return &mistake; });
+        }
+        std::vector<std::optional<Candidate>> made(list.size());
         core::for_each_block(std::ssize(made), work_, [&](Index block) {
             const auto at = static_cast<std::size_t>(block);
-            const bool seed = at < other_seeds.size();
-            made[at] = candidate(seed ? other_seeds[at] : run_mistakes()[at - other_seeds.size()], runs_.recipe_, runs_.right_);
+            made[at] = candidate(*list[at], runs_.recipe_, runs_.right_);
         });
+        made.push_back(dropped());
         std::vector<Candidate> candidates;
         for (std::optional<Candidate>& each : made) {
-            if (each) {
+            if (!each) {
+                continue;
+            }
+            if (candidates.empty() || candidates.back().mistakes.front()->name != each->mistakes.front()->name) {
                 candidates.push_back(std::move(*each));
+            } else if (each->distance.typical() < candidates.back().distance.typical()) { // another way to make it
+                candidates.back() = std::move(*each);
             }
         }
         return candidates;
+    }
+
+    /// What dropout leaves of the right numbers where the file has zeros, whatever its seed was. Nothing where it has too few.
+    [[nodiscard]] std::optional<Candidate> dropped() const
+    {
+        constexpr double steps = 20; // p is usually such a part
+        constexpr int enough = 4;
+        const Numbers& mine = numbers_.numbers();
+        const auto larger = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        const auto largest = static_cast<std::size_t>(std::ranges::max_element(mine, larger) - mine.begin());
+        const double p = std::round(steps * (1 - right_[largest] / mine[largest])) / steps;
+        Numbers made = right_;
+        int kept = 0, left_out = 0;
+        for (std::size_t at = 0; at < made.size(); ++at) {
+            (mine[at] != 0 ? kept : left_out) += right_[at] != 0 ? 1 : 0;
+            made[at] = mine[at] != 0 ? right_[at] / (1 - p) : 0;
+        }
+        if (runs_.recipe_.attention.dropout || !(p > 0 && p < 1) || left_out == 0 || kept < enough) {
+            return std::nullopt;
+        }
+        return measured({.mistakes = {&*std::ranges::find(modules(), dropout_on, &RunMistake::name)}}, made);
     }
 
     /// Of a mistake around attention, which is made first, and one of `seconds`, or of attention.
@@ -330,8 +362,13 @@ Result RunAgainst::made(const Recipe& recipe) const
     if (!recipe.parameters) {
         settings.parameters.clear();
     }
-    if (!everything(recipe).contains(Item::output)) {
-        settings.show = settings.show.without({Item::output});
+    const Show existing = everything(recipe);
+    for (const Item item : {Item::output, Item::dropped_weights}) {
+        if (existing.contains(item)) {
+            settings.show.insert(item);
+        } else {
+            settings.show = settings.show.without({item});
+        }
     }
     return run(recipe, settings);
 }

@@ -29,6 +29,18 @@ bool is_plain(const Recipe& recipe, const Result& result, Item item, bool masked
            recipe.head.empty() && !(masked && alibi);
 }
 
+/// The embeddings, where a context or an output is as wide.
+std::optional<Matrix<double>> residual(const Result& result, const Call& call, Item item)
+{
+    const AnyTensor* words = result.find(Item::embeddings);
+    const core::AttentionDims& l = call.views.sizes;
+    const Index width = item == Item::output ? call.projection->W.cols() : l.H * l.d_v;
+    if (words == nullptr || item == Item::weights || shape_of(*words).back() != width) {
+        return std::nullopt;
+    }
+    return Tensor<double>(shape_of(*words), numbers_of(*words)).matrix();
+}
+
 /// Heads side by side times W, plus b, where the run has them.
 std::optional<OutputProjection> output_projection(const Result& result)
 {
@@ -86,6 +98,7 @@ std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item
     made.call.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
     made.call.projection = output_projection(result);
     made.call.embedding_size = shape_of(*result.find(Item::embeddings)).back();
+    made.call.residual = residual(result, made.call, item);
     return made;
 }
 

@@ -2,6 +2,9 @@
 
 #include "attn/core/positions.hpp"
 #include "attn/model/diagnose/run_call.hpp"
+#include "attn/model/layer/literal.hpp"
+#include "attn/model/run/heads.hpp"
+#include "attn/model/run/run.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +50,13 @@ std::optional<std::size_t> place_of_embeddings(const Recipe& recipe)
     return table ? table : place_of(recipe, Target::embeddings);
 }
 
+/// Of some W_q, W_k or W_v, as numbers of the stream.
+bool is_drawn_projection(const Step& step)
+{
+    const auto* draw = std::get_if<Draw>(&step);
+    return draw != nullptr && !draw->values && std::ranges::find(projections, draw->target) != projections.end();
+}
+
 /// Changes every draw of these targets.
 template <typename Change>
 Recipe with_draws(Recipe recipe, std::span<const Target> targets, Change change)
@@ -58,6 +68,23 @@ Recipe with_draws(Recipe recipe, std::span<const Target> targets, Change change)
         }
     }
     return recipe;
+}
+
+Array& array_of(Result& result, Item item)
+{
+    return *std::ranges::find(result.front().arrays, name_of(item), &Array::name);
+}
+
+/// (T, H·d) as (H, T, d).
+template <typename Scalar>
+Tensor<Scalar> in_heads(const Tensor<Scalar>& rows, Index H)
+{
+    const Index d = rows.columns() / H;
+    Tensor<Scalar> heads({H, rows.rows(), d});
+    for (Index h = 0; h < H; ++h) {
+        heads.matrix(h) = rows.matrix().middleCols(h * d, d);
+    }
+    return heads;
 }
 
 Target target_called(std::string_view name)
@@ -318,16 +345,20 @@ Changed other_sides(Recipe recipe, const Result& /*right*/)
     });
 }
 
-/// The numbers of these matrices on their other side, where all are square.
+/// The numbers of these matrices, as they lie in memory, on their other side: the transposed of a matrix that is square, of any
+/// other what a reshape makes of it. Not of a stack that heads multiply from the right.
 Changed transposed(std::span<const Target> targets, Recipe recipe, const Result& right)
 {
+    recipe.dims = model::dims_of(recipe); // of heads, too, whose stack becomes one matrix
     Changed changed = stated(std::move(recipe), right);
     for (const Target target : targets) {
         const std::optional<std::size_t> place = changed ? place_of(*changed, target) : std::nullopt;
         auto* draw = place ? std::get_if<Draw>(&changed->draws[*place]) : nullptr;
-        if (draw == nullptr || draw->values->shape.size() != 2 || draw->values->shape[0] != draw->values->shape[1]) {
+        if (draw == nullptr || (draw->values->shape.size() > 2 && draw->side == Side::right)) {
             return std::nullopt;
         }
+        Shape& shape = draw->values->shape;
+        shape = {shape.back(), element_count(shape) / shape.back()};
         draw->side = draw->side == Side::left ? Side::right : Side::left;
     }
     return changed;
@@ -336,7 +367,8 @@ Changed transposed(std::span<const Target> targets, Recipe recipe, const Result&
 /// Of drawn ones `other_sides` says so.
 Changed projections_transposed(Recipe recipe, const Result& right)
 {
-    return recipe.parameters ? transposed(projections, std::move(recipe), right) : std::nullopt;
+    const bool drawn = std::ranges::any_of(recipe.draws, is_drawn_projection);
+    return recipe.parameters || !drawn ? transposed(projections, std::move(recipe), right) : std::nullopt;
 }
 
 /// What the matrices read in place of what they make of it, where the sizes allow it.
@@ -370,7 +402,61 @@ Changed made_with(Target other, Target target, Recipe recipe, const Result& righ
     return stated_with(std::move(recipe), right, draws);
 }
 
+/// nn.MultiheadAttention in the place of the first projection; `heads`: the recipe's when absent, and others in place of one.
+Changed by_module(std::optional<Index> heads, bool bias, Recipe recipe, const Result& /*right*/)
+{
+    const Index own = model::dims_of(recipe).heads.value_or(1);
+    const auto first = std::ranges::find_if(recipe.draws, is_drawn_projection);
+    if (first == recipe.draws.end() || recipe.generator != Generator::torch || (heads && own != 1)) {
+        return std::nullopt;
+    }
+    *first = Draw{.init = Initialisation::multihead_attention, .bias = bias};
+    std::erase_if(recipe.draws, [](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && ((draw->target >= Target::W_q && draw->target <= Target::W_o) ||
+                                   (draw->target >= Target::b_q && draw->target <= Target::b_o));
+    });
+    recipe.dims = {.embed_dim = recipe.dims.embed_dim, .heads = heads.value_or(own), .vocab_size = recipe.dims.vocab_size};
+    recipe.attention.scale.reset();
+    recipe.attention.score = core::Score::scaled_dot;
+    return recipe;
+}
+
+/// Where the recipe knows no output, the module's stands for the context, and the mean of its heads' weights for those of one.
+void as_of_single_layers(Result& result, const Recipe& right)
+{
+    if (everything(right).contains(Item::output)) {
+        return;
+    }
+    const Index H = model::dims_of(right).heads.value_or(1);
+    const auto split = [&](const auto& output) { return AnyTensor(in_heads(output, H)); };
+    array_of(result, Item::head_context).tensor = std::visit(split, *result.find(Item::output));
+    Array& weights = array_of(result, Item::weights);
+    if (shape_of(weights.tensor).front() != H) {
+        std::vector<Array> kept{weights};
+        keep_heads(kept, {.queries = {mean_of_heads}});
+        weights = kept.front();
+    }
+}
+
 // ---- dropout ----------------------------------------------------------------------------------------------------------------
+
+Changed with_dropout(core::Dropout dropout, Recipe recipe, const Result& /*right*/)
+{
+    const bool streams = recipe.generator == Generator::torch &&
+                         std::ranges::any_of(recipe.draws, [](const Step& step) { return std::holds_alternative<Seed>(step); });
+    if (recipe.attention.dropout || !(dropout.seed || streams)) {
+        return std::nullopt;
+    }
+    recipe.attention.dropout = dropout;
+    return recipe;
+}
+
+/// They are what a script calls its weights then.
+void dropped_as_weights(Result& result, const Recipe& /*right*/)
+{
+    array_of(result, Item::weights).tensor = array_of(result, Item::dropped_weights).tensor;
+}
 
 Changed without_dropout(Recipe recipe, const Result& /*right*/)
 {
@@ -437,8 +523,7 @@ Changed rope_left_out(Recipe recipe, const Result& right)
 /// Turns one array of a result by its positions.
 void turn(Result& result, Item item, const core::Rope& rope)
 {
-    const auto found = std::ranges::find(result.front().arrays, name_of(item), &Array::name);
-    std::visit([&](auto& tensor) { tensor = core::apply_rope(std::move(tensor), rope); }, found->tensor);
+    std::visit([&](auto& tensor) { tensor = core::apply_rope(std::move(tensor), rope); }, array_of(result, item).tensor);
 }
 
 void turn_values(Result& result, const Recipe& right)
@@ -462,12 +547,7 @@ Tensor<Scalar> turned_whole(const Tensor<Scalar>& heads, core::Rope rope)
         whole.matrix().middleCols(h * d, d) = heads.matrix(h);
     }
     rope.dim.reset();
-    whole = core::apply_rope(std::move(whole), rope);
-    Tensor<Scalar> split(heads.shape);
-    for (Index h = 0; h < H; ++h) {
-        split.matrix(h) = whole.matrix().middleCols(h * d, d);
-    }
-    return split;
+    return in_heads(core::apply_rope(std::move(whole), rope), H);
 }
 
 void turn_before_the_split(Result& result, const Recipe& right)
@@ -537,6 +617,9 @@ Changed embeddings_scaled(Recipe recipe, const Result& right)
 
 constexpr std::string_view in_order = "draw in the order of the recipe: every draw moves the stream on";
 constexpr std::string_view as_drawn = "draw as the recipe does; attn-cli run --show parameters prints what it draws";
+constexpr std::string_view in_out =
+    "multiply x·W if W is (in, out), x·Wᵀ if it is (out, in), as nn.Linear keeps it; a reshape does not transpose";
+constexpr std::string_view evaluating = "leave dropout out: eval() turns that of a module off";
 constexpr std::string_view each_its_own = "queries, keys and values have a matrix each: W_q, W_k, W_v";
 
 std::vector<RunMistake> all_seeds()
@@ -553,6 +636,32 @@ std::vector<RunMistake> all_seeds()
     for (const std::uint64_t seed : seeds) {
         all.emplace_back(fmt::format("seed-{}", seed), Group::seeds, fmt::format("the seed {}", seed),
                          "seed with the number that --seed or the recipe says", bind_front(other_seed, seed));
+    }
+    return all;
+}
+
+/// nn.MultiheadAttention and dropout, in the ways in which they are usually called.
+std::vector<RunMistake> all_modules()
+{
+    std::vector<RunMistake> all;
+    for (const std::optional<Index> heads : {std::optional<Index>(), std::optional<Index>(2), std::optional<Index>(4)}) {
+        for (const bool bias : {true, false}) {
+            all.emplace_back("multihead-attention", Group::draws,
+                             "nn.MultiheadAttention in place of a linear layer for each matrix",
+                             "make W_q, W_k and W_v with nn.Linear: the module draws others, and projects its result once more",
+                             bind_front(by_module, heads, bias));
+            all.back().finish = as_of_single_layers;
+        }
+    }
+    constexpr std::array<std::optional<std::uint64_t>, 5> usual{std::nullopt, 42, 0, 1, 123};
+    for (const double p : {0.1, 0.2, 0.5}) {
+        for (const bool mkl : {true, false}) {
+            for (const std::optional<std::uint64_t> seed : usual) {
+                all.emplace_back(std::string(dropout_on), Group::seeds, "dropout left on", evaluating,
+                                 bind_front(with_dropout, core::Dropout{p, seed, mkl}));
+                all.back().finish = dropped_as_weights;
+            }
+        }
     }
     return all;
 }
@@ -627,12 +736,16 @@ std::span<const RunMistake> run_mistakes() // NOLINT(readability-function-size):
         // ---- projections
         {"side", Group::projections, "matrices on the other side: x·W in place of W·x, or the reverse",
          "a matrix (out, in) goes left, W·x; one of (in, out) right, x·W", other_sides},
-        {"projections-transposed", Group::projections, "W_q, W_k and W_v transposed",
-         "nn.Linear keeps (out, in) and multiplies x·Wᵀ", projections_transposed},
+        {"projections-transposed", Group::projections, "W_q, W_k and W_v transposed", in_out, projections_transposed},
+        {"W_q-transposed", Group::projections, "W_q transposed", in_out,
+         bind_front(transposed, std::span(projections).subspan(0, 1))},
+        {"W_k-transposed", Group::projections, "W_k transposed", in_out,
+         bind_front(transposed, std::span(projections).subspan(1, 1))},
+        {"W_v-transposed", Group::projections, "W_v transposed", in_out,
+         bind_front(transposed, std::span(projections).subspan(2, 1))},
         {"output-missing", Group::projections, "no output projection", "multiply the heads, side by side, by W_o",
          output_missing},
-        {"output-transposed", Group::projections, "W_o transposed", "nn.Linear keeps (out, in) and multiplies x·Wᵀ",
-         bind_front(transposed, output)},
+        {"output-transposed", Group::projections, "W_o transposed", in_out, bind_front(transposed, output)},
         {"queries-unprojected", Group::projections, "queries without projection", each_its_own,
          bind_front(without, std::span(projections).subspan(0, 1))},
         {"keys-unprojected", Group::projections, "keys without projection", each_its_own,
@@ -683,6 +796,12 @@ std::span<const RunMistake> run_mistakes() // NOLINT(readability-function-size):
         {"rope-before-split", Group::positions, "rotary positions before the split into heads",
          "split into heads first: each has all the angles", rope_left_out, turn_before_the_split},
     };
+    return all;
+}
+
+std::span<const RunMistake> modules()
+{
+    static const std::vector<RunMistake> all = all_modules();
     return all;
 }
 

@@ -121,6 +121,7 @@ enum class CausalUse {
     inverted,              ///< sees j > p alone
     backwards,             ///< sees j ≥ p alone
     added,                 ///< hides j > p where nothing causal is right
+    added_backwards,       ///< hides j < p there
     diagonal_tile_seen,    ///< sees j < (p/tile + 1)·tile: the tile of the diagonal is not masked (p/tile rounded down)
     diagonal_tile_dropped, ///< sees j < (p/tile)·tile: the tile of the diagonal is left out
     /// Tiles of queries, as large, begin with query f = (i/tile)·tile, which stands at key g = f + offset. Sees j ≤ p of
@@ -253,6 +254,7 @@ struct Variant : ProductKnobs {
     bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
     bool heads_reversed = false;    ///< head h of the result is head H - 1 - h
     Summed summed = Summed::values; ///< keys: d_k = d_v; queries: T = S, d_k = d_v, no cache; those of the same head h
+    bool residual = false;          ///< Call::residual is added to what is compared
     Index value_lanes = 0;          ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
 
     Scale scale = Scale::right;
@@ -302,6 +304,12 @@ struct Variant : ProductKnobs {
 [[nodiscard]] inline bool mixes_rows(const Variant& v)
 {
     return (v.over != Over::keys && v.over != Over::heads) || v.weights_transposed;
+}
+
+/// Whether it divides by a sum that may nearly cancel.
+[[nodiscard]] inline bool cancels(const Variant& v)
+{
+    return v.weighting == Weighting::proportional;
 }
 
 /// Whether rounding alone sets it apart, which another order of sums may tip over here and there.

@@ -139,6 +139,7 @@ std::vector<Call> calls(Inputs& inputs)
     }
     all.push_back(call_of(one, {}));
     all.back().embedding_size = 12;
+    all.back().residual = attn::Matrix<double>::Ones(21, 8);
 
     Attend bottom; // whose diagonal crosses tiles of every size
     bottom.causal = true;
