@@ -184,7 +184,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
         if (std::exchange(tolerance_given_, false)) {
             log_.warning(std::string(tolerances_are_for_results));
         }
-        model::Recipe recipe = io::parse_recipe(json);
+        model::Recipe recipe = new_recipe(json);
         (void)load_files(recipe, {files, settings_, log_, Digests::stated, folder});
         report(model::check(recipe, settings_, written), name);
         if (const auto doubt = doubt_about_mask(recipe, settings_)) {

@@ -155,7 +155,7 @@ int execute_explain(ExplainOptions& options, const TypedArguments& operands, con
         }
     }
     output.finish();
-    if (!explained.word_is_named) {
+    if (!explained.word_is_named && explained.rows.front().tokens.size() > 1) {
         log.warning("the first word is explained; --query WORD or POSITION chooses another");
     }
     return success;

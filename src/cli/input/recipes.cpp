@@ -3,6 +3,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/saved_result.hpp"
+#include "attn/model/layer/model_dims.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/named.hpp"
@@ -43,6 +44,13 @@ std::string folder_of_recipe(const std::string& name_or_path)
     return builtin ? "" : name_or_path.substr(0, name_or_path.rfind('/') + 1); // npos + 1 is 0
 }
 
+model::Recipe new_recipe(std::string_view json)
+{
+    model::Recipe recipe = io::parse_recipe(json);
+    model::require_whole_identity(recipe);
+    return recipe;
+}
+
 model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_bytes)
 {
     if (const auto found = io::find(io::builtin_recipes(), name_or_path)) {
@@ -63,7 +71,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
             throw Error(ErrorKind::data, "got a result of --model; allowed: a recipe, or a result without --model");
         }
         return io::kind_of(json) == io::Document::result ? std::get<model::Recipe>(io::parse_saved_result(json).config)
-                                                         : io::parse_recipe(json);
+                                                         : new_recipe(json);
     });
 }
 

@@ -11,6 +11,9 @@ namespace attn::cli {
 /// The file of the built-in recipe. Throws Error(no_input) with the names there are.
 [[nodiscard]] std::string_view builtin_recipe(const std::string& name);
 
+/// As a file holds it. Throws as io::parse_recipe, and for what no new recipe means (model::require_whole_identity).
+[[nodiscard]] model::Recipe new_recipe(std::string_view json);
+
 /// A built-in recipe's name, or else a file, a recipe or a saved result, whose config it is; "-" is standard input. Throws
 /// Error(no_input) and Error(data), naming the file.
 [[nodiscard]] model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_bytes);

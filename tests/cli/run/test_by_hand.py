@@ -185,17 +185,25 @@ def test_a_shape_that_does_not_fit_names_the_default_and_the_other_side(write):
     def with_W_q(**W_q):
         return write([{"seed": 1}, *PLAIN[:1], {"tensor": "W_q", "init": "uniform", **W_q}, *({"tensor": W, "init": "uniform"} for W in ("W_k", "W_v"))])
 
-    refused(with_W_q(shape=[2, 2], side="right"), "draws[2]: W_q: got the shape (2, 2); allowed: (2, 24) or (1, 2, 24) with these dimensions; "
-                                                  "d_k is 24 by default, dims.d_k sets it")  # fmt: skip
-    refused(with_W_q(shape=[2, 24]), 'allowed: (24, 2) or (1, 24, 2) or (2, 24) with "side": "right" with these dimensions')
+    drawn = [{"tensor": W, "init": "uniform"} for W in ("W_q", "W_k", "W_v")]
+    refused(write([{"seed": 1}, *PLAIN[:1], *drawn, {"tensor": "b_q", "values": [1, 2]}]),
+            "draws[5]: b_q: got the shape (2,); allowed: (24,) or (1, 24) with these dimensions; d_k is 24 by default, dims.d_k sets it")
+    refused(with_W_q(shape=[2, 24]), 'allowed: (2, 2) or (1, 2, 2) or (2, 24) with "side": "right" with these dimensions')
     tall = [[1, 2], [3, 4], [5, 6]]
     wide = [[1, 2, 3], [4, 5, 6]]
     refused(stated(write, tall, d_k=2), "W_q: got the shape (3, 2); allowed: (2, 2) or (1, 2, 2) with these dimensions\n")
     for dims in ({"d_k": 3}, {}):
         refused(stated(write, wide, **dims), '(2, 3) with "side": "right" with these dimensions\n')
-    drawn = [{"tensor": W, "init": "uniform"} for W in ("W_q", "W_k", "W_v")]
-    refused(write([{"seed": 1}, {"tensor": "embeddings", "init": "normal", "shape": [3, 5]}, *drawn]),
-            "embeddings: got the shape (3, 5); allowed: (3, 16) with these dimensions; embed_dim is 16 by default, dims.embed_dim sets it")  # fmt: skip
+    refused(write([{"seed": 1}, {"tensor": "embeddings", "init": "normal", "shape": [3, 5]}, *drawn], dims={"embed_dim": 4}),
+            "embeddings: got the shape (3, 5); allowed: (3, 4) with these dimensions\n")
+
+
+def test_sizes_follow_from_the_shapes_of_draws(write):
+    draws = [{"seed": 1}, {"tensor": "embeddings", "init": "normal", "shape": [3, 5]}, {"tensor": "W_q", "init": "uniform", "shape": [4, 5]},
+             {"tensor": "W_k", "init": "uniform"}, {"tensor": "W_v", "init": "uniform", "shape": [5, 6], "side": "right"}]
+    done = succeeds("run", "--recipe", write(draws), "--json", "--show", "all").json
+    sizes = {name: numpy.shape(done[name]) for name in ("embeddings", "queries", "keys", "values")}
+    assert sizes == {"embeddings": (3, 5), "queries": (1, 3, 4), "keys": (1, 3, 4), "values": (1, 3, 6)}
 
 
 def test_heads_drawn_one_by_one_without_their_number_are_told_of_it(write):

@@ -254,15 +254,16 @@ std::vector<std::string_view> keys_within(std::string_view section, const Fields
 
 void require_labels(const JsonObject& input, const Recipe& recipe)
 {
-    const auto require_count = [&](std::size_t labels, Index count) {
-        if (labels != 0 && static_cast<Index>(labels) != count) {
-            input.at(field::labels_of_ids.name()).refuse(fmt::format("a label for each of {}", count));
+    const auto require_count = [&](const FieldInfo& field, const std::vector<std::string>& labels, Index count) {
+        if (!labels.empty() && std::ssize(labels) != count) {
+            input.at(field.name()).refuse(fmt::format("a label for each of {}", count));
         }
     };
     if (const auto* ids = std::get_if<model::IdsInput>(&recipe.input)) {
-        require_count(ids->labels.size(), std::ssize(ids->ids));
+        require_count(field::labels_of_ids, ids->labels, std::ssize(ids->ids));
     } else if (const auto* positions = std::get_if<model::PositionsInput>(&recipe.input)) {
-        require_count(positions->labels.size(), positions->count);
+        require_count(field::labels_of_positions, positions->labels, positions->count);
+        require_count(field::key_labels, positions->key_labels, positions->keys.value_or(0));
     }
 }
 

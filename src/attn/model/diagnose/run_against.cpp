@@ -338,10 +338,12 @@ RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> 
 {
     recipe_.verify = false;
     settings_.top.reset();
-    settings_.show = {Item::parameters, Item::embeddings, Item::queries, Item::keys,
-                      Item::values,     Item::weights,    Item::context, Item::head_context};
-    if (everything(recipe_).contains(Item::output)) {
-        settings_.show.insert(Item::output);
+    const Show there = everything(recipe_);
+    for (const Item item : {Item::parameters, Item::embeddings, Item::queries, Item::keys, Item::values, Item::weights,
+                            Item::context, Item::head_context, Item::output}) {
+        if (there.contains(item)) {
+            settings_.show.insert(item);
+        }
     }
     if (item_) {
         settings_.show.insert(*item_);

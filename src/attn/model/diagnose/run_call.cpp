@@ -97,7 +97,9 @@ std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item
     made.call = call_of(ResolvedAttend(inputs, attend, RunSettings()));
     made.call.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
     made.call.projection = output_projection(result);
-    made.call.embedding_size = shape_of(*result.find(Item::embeddings)).back();
+    if (const AnyTensor* embeddings = result.find(Item::embeddings)) {
+        made.call.embedding_size = shape_of(*embeddings).back();
+    }
     made.call.residual = residual(result, made.call, item);
     return made;
 }

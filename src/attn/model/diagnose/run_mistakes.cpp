@@ -24,6 +24,7 @@ constexpr std::array projections{Target::W_q, Target::W_k, Target::W_v};
 constexpr std::array biases{Target::b_q, Target::b_k, Target::b_v};
 constexpr std::array output{Target::W_o};
 constexpr std::array tables{Target::embedding, Target::embeddings};
+constexpr std::array by_word{Target::embeddings, Target::key_embeddings};
 
 // ---- the steps of a recipe -------------------------------------------------------------------------------------------------
 
@@ -113,14 +114,20 @@ Changed stated(Recipe recipe, const Result& right)
     if (recipe.attention.placed_by(PositionKind::sinusoidal)) {
         recipe.attention.positions.reset();
     }
-    recipe.draws.emplace_back(literal(Target::embeddings, *right.find(Item::embeddings)));
-    if (const AnyTensor* keys = right.find(Item::key_embeddings)) {
-        recipe.draws.emplace_back(literal(Target::key_embeddings, *keys));
+    const bool given = right.find(Item::embeddings) == nullptr;
+    const auto add = [&](Target target) {
+        if (const AnyTensor* rows = right.find(name_of(target))) {
+            recipe.draws.emplace_back(literal(target, *rows));
+        }
+    };
+    if (given && recipe.attention.placed_by(PositionKind::rope)) { // the result has them turned
+        return std::nullopt;
     }
+    std::ranges::for_each(given ? std::span<const Target>(given_targets) : std::span<const Target>(by_word), add);
     for (const Array& parameter : right.parameters) {
         const Target target = target_called(parameter.name);
         const bool matrix = target >= Target::W_q && target <= Target::U_a;
-        if (target != Target::embedding) {
+        if (target != Target::embedding && target != Target::position_embedding) { // the embeddings have them
             recipe.draws.emplace_back(literal(target, parameter.tensor, matrix ? std::optional(parameter.side) : std::nullopt));
         }
     }
@@ -475,8 +482,11 @@ Changed positions_missing(Recipe recipe, const Result& /*right*/)
     return recipe;
 }
 
-Changed sinusoids_added(Recipe recipe, const Result& /*right*/)
+Changed sinusoids_added(Recipe recipe, const Result& right)
 {
+    if (right.find(Item::embeddings) == nullptr) {
+        return std::nullopt;
+    }
     std::optional<Positions>& positions = recipe.attention.positions;
     positions = positions ? positions : Positions{};
     return recipe;
@@ -565,7 +575,7 @@ Changed with_embeddings(Recipe recipe, const Result& right, Change change)
 {
     const bool sinusoids = recipe.attention.placed_by(PositionKind::sinusoidal);
     Changed changed = stated(std::move(recipe), right);
-    if (!changed || right.cross) {
+    if (!changed || right.cross || right.find(Item::embeddings) == nullptr) {
         return std::nullopt;
     }
     Literal& stated_rows = *std::get<Draw>(changed->draws.front()).values;

@@ -247,9 +247,12 @@ void add_exponentials(Explanation& explanation)
     }
 }
 
-/// x, and what it is made of.
+/// x, and what it is made of; nothing where queries, keys and values are given.
 void add_embedding(Explanation& explanation, const Result& result, const Layer& layer)
 {
+    if (layer.find(Item::embeddings) == nullptr) {
+        return;
+    }
     const auto place = static_cast<std::size_t>(explanation.position);
     explanation.x = row_of(layer, Item::embeddings, 0, explanation.position);
     const AnyTensor* table = result.find(name_of(Target::embedding));
@@ -259,11 +262,14 @@ void add_embedding(Explanation& explanation, const Result& result, const Layer& 
     explanation.id = result.token_ids[place];
     explanation.id_by_vocabulary = result.vocabulary.has_value();
     explanation.table_rows = shape_of(*table).front();
-    if (layer.config.attention.placed_by(PositionKind::sinusoidal)) {
-        explanation.embedding = row_of(*table, 0, *explanation.id);
-        const Tensor<double> zeros({explanation.position + 1, std::ssize(explanation.x)});
-        explanation.sinusoid = row_of(core::add_sinusoids(zeros), 0, explanation.position);
+    const AnyTensor* learned = result.find(name_of(Target::position_embedding));
+    explanation.learned = learned != nullptr;
+    if (!explanation.learned && !layer.config.attention.placed_by(PositionKind::sinusoidal)) {
+        return;
     }
+    explanation.embedding = row_of(*table, 0, *explanation.id);
+    const Tensor<double> zeros({explanation.position + 1, std::ssize(explanation.x)});
+    explanation.added = row_of(explanation.learned ? *learned : core::add_sinusoids(zeros), 0, explanation.position);
 }
 
 /// Where the word with the largest weight stands; a key that is a parameter comes behind the words.
@@ -290,8 +296,10 @@ void add_projections(Explanation& explanation, const Result& result, Index compo
         }
     };
     explanation.component = component;
-    add(own, explanation.position);
-    if (key < S) {
+    if (!explanation.given()) {
+        add(own, explanation.position);
+    }
+    if (!explanation.given() && key < S) {
         add(other, key);
         add(Target::W_v, key);
     }
@@ -424,8 +432,10 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     add_embedding(explanation, result, layer);
     explanation.query = row.query();
     explanation.swapped = layer.config.attention.order == ScoreOrder::key_query;
-    explanation.keys_read = width_read(result, layer, Target::W_k, Item::keys);
-    explanation.values_read = width_read(result, layer, Target::W_v, Item::values);
+    if (!explanation.given()) {
+        explanation.keys_read = width_read(result, layer, Target::W_k, Item::keys);
+        explanation.values_read = width_read(result, layer, Target::W_v, Item::values);
+    }
     if (terms != nullptr) {
         explanation.place = terms->place;
         explanation.biases = terms->biases;

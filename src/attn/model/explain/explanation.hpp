@@ -122,9 +122,10 @@ struct Explanation {
     std::optional<Index> id = {};  ///< its row of the embedding table
     bool id_by_vocabulary = false; ///< the id is the word's place in the sorted vocabulary
     Index table_rows = 0;
-    std::vector<double> embedding; ///< (D) that row; only with sinusoidal positions, where it is not x yet
-    std::vector<double> sinusoid;  ///< (D) what its position adds to it
-    std::vector<double> x;         ///< (D) what the projections read
+    std::vector<double> embedding; ///< (D) that row; only where positions are added to it, so that it is not x yet
+    std::vector<double> added;     ///< (D) what its position adds: sinusoids, or a row of position_embedding
+    bool learned = false;          ///< the latter
+    std::vector<double> x;         ///< (D) what the projections read; empty: queries, keys and values are given
     std::vector<double> query;     ///< (d_k)
     bool swapped = false;          ///< ScoreOrder::key_query: `query` is the word's key, and `key` of each other its query
     std::vector<Target> biases;    ///< those that there are
@@ -151,6 +152,8 @@ struct Explanation {
     std::vector<double> joined;     ///< (H·d_v) the contexts of all heads
     std::vector<double> output;     ///< (D) after the output projection, if there is one
 
+    /// Queries, keys and values have no embeddings and projections behind them.
+    [[nodiscard]] bool given() const { return x.empty(); }
     [[nodiscard]] const Projected* projection(Target W) const; ///< nullptr where there is none
     /// What is multiplied by each key's factors().
     [[nodiscard]] const std::vector<double>& factors() const { return v_a.empty() ? query : v_a; }

@@ -68,6 +68,9 @@ private:
         const std::vector<Index>& ids = result_.cross ? result_.key_token_ids : result_.token_ids;
         Tensor<Scalar> X({component_.position + 1, table.columns()});
         X.matrix().row(component_.position) = table.matrix().row(ids[static_cast<std::size_t>(component_.position)]);
+        if (const auto* learned = find(name_of(Target::position_embedding))) {
+            X.matrix().row(component_.position) += learned->matrix().row(component_.position);
+        }
         if (result_.config().attention.placed_by(PositionKind::sinusoidal)) {
             X = core::add_sinusoids(std::move(X));
         }

@@ -17,19 +17,36 @@ void require_entries(Index first, Index entries, Target target)
     }
 }
 
-void keep_entry(Draw& draw, Index entry, Index entries)
+/// The natural shape of one entry, in letters.
+std::vector<Length> letters_of(Target target, bool heads)
 {
+    const auto by_head = [&](const char* count, std::vector<Length> matrix) {
+        matrix.insert(matrix.begin(), heads ? 1 : 0, count);
+        return matrix;
+    };
+    switch (target) {
+    case Target::queries: return by_head("H", {"T", "d_k"});
+    case Target::keys: return by_head("H_kv", {"S", "d_k"});
+    case Target::values: return by_head("H_kv", {"S", "d_v"});
+    default: return {target == Target::embeddings ? "T" : "S", "D"};
+    }
+}
+
+void keep_entry(Draw& draw, Index entry, Index entries, bool heads)
+{
+    const std::vector<Length> of_entry = letters_of(draw.target, heads && is_given(draw.target));
     if (draw.values) {
-        if (draw.values->shape.size() == 3) {
+        if (draw.values->shape.size() == of_entry.size() + 1) {
             require_entries(draw.values->shape.front(), entries, draw.target);
             draw.values = part_of(*draw.values, entry);
         }
         return;
     }
     if (!draw.shape) {
-        draw.shape = {entries, draw.target == Target::embeddings ? "T" : "S", "D"};
+        draw.shape = of_entry;
+        draw.shape->insert(draw.shape->begin(), entries);
     }
-    if (draw.shape->size() == draw.take.size() + 3) {
+    if (draw.shape->size() == draw.take.size() + of_entry.size() + 1) {
         if (const auto* first = std::get_if<Index>(&(*draw.shape)[draw.take.size()])) {
             require_entries(*first, entries, draw.target);
         }
@@ -75,8 +92,8 @@ Recipe with_draws_of(Index entry, Recipe recipe)
 {
     for (Step& step : recipe.draws) {
         auto* draw = std::get_if<Draw>(&step);
-        if (draw != nullptr && (draw->target == Target::embeddings || draw->target == Target::key_embeddings)) {
-            keep_entry(*draw, entry, *batch_size(recipe));
+        if (draw != nullptr && is_by_position(draw->target)) {
+            keep_entry(*draw, entry, *batch_size(recipe), recipe.dims.heads.value_or(1) > 1);
         }
     }
     return recipe;

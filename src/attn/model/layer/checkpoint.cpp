@@ -310,8 +310,7 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
     Candidate layer = chosen(candidates, wanted, file);
     refuse_unapplied(layer, candidates, tensors, file);
     add_embeddings(layer, tensors, std::holds_alternative<PositionsInput>(recipe.input));
-    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-    if (sentence == nullptr || !sentence->cross) {
+    if (!is_cross(recipe)) {
         layer.sources.erase(Target::key_embeddings);
     }
     CheckpointLayer found{layer.family->name, std::string(without_separator(layer.prefix)), {}};

@@ -169,7 +169,7 @@ std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims d
         return {};
     }
     draw.side = side_of(draw) == Side::left ? Side::right : Side::left;
-    if (draw.values && draw.target <= Target::W_v && shape.size() == 2) {
+    if (draw.target <= Target::W_v && shape.size() == 2) {
         const Index size = (draw.side == Side::left ? shape.front() : shape.back()) / heads_of(draw.target, dims);
         dims.d_k = placed.recipe->dims.d_k.value_or(size);
         dims.d_v = placed.recipe->dims.d_v.value_or(size);
@@ -211,9 +211,11 @@ void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims
         list += (list.empty() ? "" : " or ") + to_string(one);
     }
     list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
-    throw Error(
-        ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)), "the shape " + to_string(shape),
-        fmt::format("{} with these dimensions{}", list, placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
+    throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)),
+                "the shape " + to_string(shape),
+                fmt::format("{} with these dimensions{}{}", list,
+                            placed.draw.target == Target::position_embedding ? ", or more rows" : "",
+                            placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
 }
 
 /// A vector has no dimensions of length 1 beside its own.
@@ -319,6 +321,33 @@ void require(bool there, const std::string& what)
     }
 }
 
+/// Queries, keys and values themselves stand in place of what would make them.
+void require_given(const Recipe& recipe, const Sources& sources)
+{
+    for (const Target target : given_targets) {
+        require(sources.have(target),
+                fmt::format("{} are not drawn, and others of queries, keys and values are; allowed: all three, or none of them",
+                            name_of(target)));
+    }
+    constexpr std::array made_with{Target::embedding,
+                                   Target::key_embedding,
+                                   Target::value_embedding,
+                                   Target::position_embedding,
+                                   Target::embeddings,
+                                   Target::key_embeddings,
+                                   Target::W_q,
+                                   Target::W_k,
+                                   Target::W_v,
+                                   Target::b_q,
+                                   Target::b_k,
+                                   Target::b_v};
+    constexpr const char* and_given = ", and so are queries, keys and values, which need none; allowed: one or the other";
+    for (const Target target : made_with) {
+        sources.refuse_if(sources.have(target), target, and_given);
+    }
+    require(!recipe.embeddings, fmt::format("embeddings come from a file{}", and_given));
+}
+
 /// Rows for the words: one table, or drawn by position.
 void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, const Sources& sources)
 {
@@ -332,10 +361,12 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
     sources.refuse_if(inputs.cross && sources.in_file(Target::embeddings) && !sources.have(Target::key_embeddings),
                       Target::embeddings,
-                      " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
+                      " by position and no key_embeddings for the words of the keys; allowed: both, or a table, embedding");
     require(!rows || inputs.cross == sources.have(Target::key_embeddings),
-            inputs.cross ? "embeddings are drawn by position, and key_embeddings for the second sentence are not; allowed: both"
-                         : "key_embeddings are drawn, and there is no second sentence; allowed: only with one");
+            inputs.cross
+                ? "embeddings are drawn by position, and key_embeddings for the words of the keys are not; allowed: both"
+                : "key_embeddings are drawn, and the keys have no words of their own; allowed: only with a second "
+                  "sentence or key_positions");
     require(!table || !sources.have(Target::key_embeddings),
             "key_embeddings are drawn, and embedding is a table; allowed: key_embeddings with embeddings");
     require(!sources.have(Target::key_embedding) || !sources.have(Target::key_embeddings),
@@ -352,7 +383,12 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
     }
     require(!(table || tables_of_sides) || positions == nullptr,
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
-    require(l.keys_read() == l.D || sources.have(Target::key_embedding),
+    require(!sources.have(Target::position_embedding) || !recipe.attention.placed_by(PositionKind::sinusoidal),
+            "position_embedding is drawn, and positions are sinusoidal; allowed: one of them");
+    require(!sources.have(Target::position_embedding) || (l.keys_read() == l.D && l.values_read() == l.D),
+            "position_embedding is drawn, and key_dim or value_dim is not embed_dim; allowed: one width for all that it is "
+            "added to");
+    require(l.keys_read() == l.D || sources.have(Target::key_embedding) || sources.have(Target::key_embeddings),
             "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
     require(l.values_read() == l.keys_read() || sources.have(Target::value_embedding),
             "value_dim is not key_dim, and no value_embedding is drawn; allowed: a table of that width");
@@ -364,9 +400,14 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     const Places places = places_of(recipe, inputs);
     require_heads(places, inputs.dims);
     const Sources sources(places);
-    require_embeddings(recipe, inputs, sources);
-    for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
-        require(sources.have(target), fmt::format("{} is not drawn; allowed: W_q, W_k and W_v, once each", name_of(target)));
+    if (std::ranges::any_of(given_targets, [&](Target target) { return sources.have(target); })) {
+        require_given(recipe, sources);
+    } else {
+        require_embeddings(recipe, inputs, sources);
+        for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
+            require(sources.have(target),
+                    fmt::format("{} is not drawn; allowed: W_q, W_k and W_v, once each", name_of(target)));
+        }
     }
     const core::Score score = recipe.attention.score;
     const std::string_view scores = name_of(score);

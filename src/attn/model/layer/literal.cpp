@@ -5,6 +5,7 @@
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/layer/model_dims.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace attn::model {
@@ -17,23 +18,40 @@ public:
     /// The last length of the first of these tables that is stated.
     [[nodiscard]] std::optional<Index> width(std::initializer_list<Target> tables) const
     {
-        const Draw* table = first(tables);
-        return table == nullptr ? std::nullopt : std::optional(table->values->shape.back());
+        const Shape table = first(tables);
+        return table.empty() ? std::nullopt : std::optional(table.back());
     }
 
     [[nodiscard]] std::optional<Index> rows(std::initializer_list<Target> tables) const
     {
-        const Draw* table = first(tables);
-        return table == nullptr ? std::nullopt : std::optional(table->values->shape.front());
+        const Shape table = first(tables);
+        return table.empty() ? std::nullopt : std::optional(table.front());
     }
 
     [[nodiscard]] std::optional<MatrixSizes> sizes(Target W) const
     {
-        const Draw* draw = find(W);
-        if (draw == nullptr || draw->values->shape.size() < 2 || draw->values->shape.size() > 3) {
-            return std::nullopt;
+        const Shape shape = find(W);
+        return is_matrix(shape) ? std::optional(sizes_of(shape, side_of(recipe_, W))) : std::nullopt;
+    }
+
+    /// The numbers of a row of queries, keys or values, and the heads where each has a matrix of its own.
+    [[nodiscard]] std::optional<Index> numbers(std::initializer_list<Target> given) const
+    {
+        for (const Target target : given) {
+            if (const Shape shape = find(target); is_matrix(shape)) {
+                return shape.back();
+            }
         }
-        return sizes_of(draw->values->shape, side_of(*draw));
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<Index> heads(std::initializer_list<Target> given) const
+    {
+        for (const Target target : given) {
+            if (const Shape shape = find(target); shape.size() == 3) {
+                return shape.front();
+            }
+        }
+        return std::nullopt;
     }
 
     /// Of one head, of which there are as many, or as the stack has.
@@ -49,8 +67,8 @@ public:
     /// What each head has of a vector.
     [[nodiscard]] std::optional<Index> share(Target vector, Index heads) const
     {
-        const Draw* draw = find(vector);
-        const Index count = draw == nullptr ? 0 : element_count(draw->values->shape);
+        const Shape shape = find(vector);
+        const Index count = shape.empty() ? 0 : element_count(shape);
         return count == 0 || count % heads != 0 ? std::nullopt : std::optional(count / heads);
     }
 
@@ -61,25 +79,44 @@ public:
     }
 
 private:
-    [[nodiscard]] const Draw* first(std::initializer_list<Target> tables) const
+    /// Of one matrix, or of a stack of them.
+    [[nodiscard]] static bool is_matrix(const Shape& shape) { return shape.size() == 2 || shape.size() == 3; }
+
+    [[nodiscard]] Shape first(std::initializer_list<Target> tables) const
     {
         for (const Target target : tables) {
-            if (const Draw* draw = find(target); draw != nullptr && draw->values->shape.size() == 2) {
-                return draw;
+            if (Shape shape = find(target); shape.size() == 2) {
+                return shape;
             }
         }
-        return nullptr;
+        return {};
     }
 
-    [[nodiscard]] const Draw* find(Target target) const
+    /// Empty where nothing is said, or letters are.
+    [[nodiscard]] Shape find(Target target) const
     {
         for (const Step& step : recipe_.draws) {
             const auto* draw = std::get_if<Draw>(&step);
-            if (draw != nullptr && draw->values && draw->target == target) {
-                return draw;
+            if (draw != nullptr && draw->target == target && !draw->head) {
+                return draw->values ? draw->values->shape : drawn_shape(*draw);
             }
         }
-        return nullptr;
+        return {};
+    }
+
+    /// What `take` leaves of it.
+    [[nodiscard]] static Shape drawn_shape(const Draw& draw)
+    {
+        Shape shape;
+        for (const Length& length : draw.shape.value_or(std::vector<Length>())) {
+            const auto* number = std::get_if<Index>(&length);
+            if (number == nullptr) {
+                return {};
+            }
+            shape.push_back(*number);
+        }
+        shape.erase(shape.begin(), shape.begin() + std::min(std::ssize(draw.take), std::ssize(shape)));
+        return shape;
     }
 
     const Recipe& recipe_;
@@ -97,12 +134,17 @@ Dims dims_of(const Recipe& recipe)
     };
     const std::optional<MatrixSizes> W_q = stated.sizes(Target::W_q);
     fill(dims.vocab_size, stated.rows({Target::embedding, Target::key_embedding, Target::value_embedding}));
-    fill(dims.embed_dim, stated.width({Target::embedding, Target::embeddings}));
+    fill(dims.embed_dim, stated.width({Target::embedding, Target::embeddings, Target::position_embedding}));
     fill(dims.embed_dim, W_q ? std::optional(W_q->in) : std::nullopt);
-    const std::optional<Index> key_dim = stated.width({Target::key_embedding});
+    const std::optional<Index> key_dim = stated.width({Target::key_embedding, Target::key_embeddings});
     const std::optional<Index> value_dim = stated.width({Target::value_embedding});
     fill(dims.key_dim, key_dim == dims.embed_dim ? std::nullopt : key_dim);
     fill(dims.value_dim, value_dim == (dims.key_dim ? dims.key_dim : dims.embed_dim) ? std::nullopt : value_dim);
+
+    fill(dims.heads, stated.heads({Target::queries}));
+    fill(dims.kv_heads, stated.heads({Target::keys, Target::values}));
+    fill(dims.d_k, stated.numbers({Target::queries, Target::keys}));
+    fill(dims.d_v, stated.numbers({Target::values}));
 
     fill(dims.heads, stated.stack(Target::W_q));
     const Index H = dims.heads.value_or(1);

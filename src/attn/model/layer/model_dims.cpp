@@ -193,13 +193,21 @@ Index value_of(const std::string& product, const ModelDims& dims)
 
 Shape natural_shape(const Draw& draw, const ModelDims& l)
 {
+    const auto by_head = [&](Index heads, Shape matrix) {
+        matrix.insert(matrix.begin(), l.H > 1 ? 1 : 0, heads);
+        return matrix;
+    };
     switch (draw.target) {
     case Target::none: throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
     case Target::embedding: return {l.V, l.D};
     case Target::key_embedding: return {l.V, l.keys_read()};
     case Target::value_embedding: return {l.V, l.values_read()};
+    case Target::position_embedding: return {std::max(l.T, l.S), l.D};
     case Target::embeddings: return {l.T, l.D};
-    case Target::key_embeddings: return {l.S, l.D};
+    case Target::key_embeddings: return {l.S, l.keys_read()};
+    case Target::queries: return by_head(l.H, {l.T, l.d_k});
+    case Target::keys: return by_head(l.H_kv, {l.S, l.d_k});
+    case Target::values: return by_head(l.H_kv, {l.S, l.d_v});
     case Target::v_a: return {l.H * l.d_a};
     default: break;
     }
@@ -210,8 +218,7 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     }
     const bool left = side_of(draw) == Side::left;
     const Shape matrix = left ? Shape{size, reads} : Shape{reads, size};
-    const bool stacked = l.H > 1 && !draw.head && draw.target != Target::W_o;
-    return stacked ? Shape{heads, matrix.front(), matrix.back()} : matrix;
+    return draw.head || draw.target == Target::W_o ? matrix : by_head(heads, matrix);
 }
 
 } // namespace
@@ -220,15 +227,24 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
 {
     ModelDims l;
     const Dims dims = dims_of(recipe);
+    const bool given = find_draw(recipe, Target::queries).has_value();
     l.D = dims.embed_dim.value_or(16);
     l.H = dims.heads.value_or(1);
     l.H_kv = dims.kv_heads.value_or(l.H);
     require_kv_heads(l.H, l.H_kv, origin);
-    l.d_k = dims.d_k ? *dims.d_k : head_size(keeps_size(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
-    l.d_v = dims.d_v ? *dims.d_v : head_size(keeps_size(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
+    l.key_dim = dims.key_dim.value_or(0);
+    l.value_dim = dims.value_dim.value_or(0);
+    const auto size = [&](const std::optional<Index>& said, Index with_one_head, Target W, Index read) {
+        return said ? *said : given ? with_one_head : head_size(keeps_size(recipe, W) ? read : with_one_head, l.D, l.H, origin);
+    };
+    l.d_k = size(dims.d_k, 24, Target::W_q, l.D);
+    l.d_v = size(dims.d_v, 28, Target::W_v, l.values_read());
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);
+    if (given) { // words have no embeddings: what W_o makes by default
+        l.D = l.H * l.d_v;
+    }
     l.d_a = alignment_size(recipe, dims, l.d_k, origin);
     if (l.d_a != 0) {
         require_width(l.H, l.d_a, field::d_a, origin);
@@ -236,11 +252,25 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.T = words.T;
     l.S = words.S;
     l.V = dims.vocab_size.value_or(0);
-    l.key_dim = dims.key_dim.value_or(0);
-    l.value_dim = dims.value_dim.value_or(0);
     l.output_dim = dims.output_dim.value_or(0);
     require_layer(recipe, l, origin);
     return l;
+}
+
+void require_whole_identity(const Recipe& recipe)
+{
+    const std::optional<Draw> W_v = find_draw(recipe, Target::W_v);
+    const bool of_file = recipe.parameters || recipe.embeddings; // which say how wide a word is
+    if (of_file || !W_v || W_v->head || W_v->values || W_v->init != Initialisation::identity) {
+        return;
+    }
+    const ModelDims l = least_dims(recipe, {});
+    const Index made = l.H_kv * l.d_v;
+    if (made != l.values_read()) {
+        throw Error(ErrorKind::data, "draws: W_v",
+                    fmt::format("an identity that makes {} of {}", counted(made, "number"), l.values_read()),
+                    fmt::format("as many, with dims.d_v {}, or a W_v of other numbers", l.values_read() / l.H_kv));
+    }
 }
 
 ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin)
@@ -286,7 +316,8 @@ Side side_of(const Draw& draw)
 
 Index heads_of(Target target, const ModelDims& dims)
 {
-    const bool of_keys = target == Target::W_k || target == Target::W_v || target == Target::b_k || target == Target::b_v;
+    const bool of_keys = target == Target::W_k || target == Target::W_v || target == Target::b_k || target == Target::b_v ||
+                         target == Target::keys || target == Target::values;
     return of_keys ? dims.H_kv : dims.H;
 }
 
@@ -323,6 +354,11 @@ std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)
         } else {
             shapes.push_back({rows, heads * columns});
         }
+    } else if (draw.target == Target::position_embedding && shape_of(draw, dims).size() == draw.take.size() + 2) {
+        const Index rows = shape_of(draw, dims)[draw.take.size()]; // for longer texts, too
+        shapes.front().front() = std::max(rows, natural.front());
+    } else if (is_given(draw.target) && natural.size() == 2) {
+        shapes.push_back({1, natural.front(), natural.back()});
     } else if (natural.size() == 1) {
         shapes.push_back({1, natural.front()}); // as a layer of one output prints its weight
     }

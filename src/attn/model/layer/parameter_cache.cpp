@@ -21,7 +21,7 @@ bool depends_on_tokens(const Step& step)
         const auto* letters = std::get_if<std::string>(&length);
         return letters != nullptr && letters->find_first_of("TS") != std::string::npos;
     };
-    return draw->target == Target::embeddings || draw->target == Target::key_embeddings ||
+    return is_by_position(draw->target) || draw->target == Target::position_embedding ||
            (draw->shape && std::any_of(draw->shape->begin(), draw->shape->end(), names_tokens));
 }
 
@@ -47,7 +47,7 @@ Index bytes_of(const DrawPlan& plan, const ModelDims& l)
 template <typename Scalar>
 const Parameter<Scalar>* table_of(const PreparedParameters<Scalar>& prepared, Target W, const Recipe& recipe)
 {
-    if (recipe.attention.placed_by(PositionKind::sinusoidal)) {
+    if (recipe.attention.placed_by(PositionKind::sinusoidal) || prepared.parameter(Target::position_embedding) != nullptr) {
         return nullptr;
     }
     const auto first = [&](std::initializer_list<Target> targets) -> const Parameter<Scalar>* {
@@ -71,6 +71,9 @@ std::vector<PreparedLayer<Scalar>> make_layers(const PreparedParameters<Scalar>&
 {
     std::vector<PreparedLayer<Scalar>> layers;
     for (const auto& [target, heads] : {std::pair{Target::W_q, l.H}, {Target::W_k, l.H_kv}, {Target::W_v, l.H_kv}}) {
+        if (prepared.parameter(target) == nullptr) { // queries, keys and values are given
+            continue;
+        }
         layers.push_back(make_layer(prepared, target, heads));
         PreparedLayer<Scalar>& layer = layers.back();
         if (const Parameter<Scalar>* table = table_of(prepared, target, recipe)) {
@@ -177,7 +180,7 @@ ParameterCache::ParameterCache(const Recipe& recipe)
 ParameterCache::Key ParameterCache::key_of(const ParameterInputs& inputs) const
 {
     const bool by_tokens = by_tokens_ || std::ranges::any_of(inputs.stored, [](const StoredParameter& stored) {
-                               return stored.target == Target::embeddings || stored.target == Target::key_embeddings;
+                               return is_by_position(stored.target);
                            });
     const ModelDims& dims = inputs.dims;
     return {dims.V, by_tokens ? dims.T : 0, by_tokens ? dims.S : 0};

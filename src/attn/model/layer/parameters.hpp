@@ -2,7 +2,8 @@
 //
 // Natural shapes, which a draw has unless it names another one of the same size and order:
 //
-//   embedding   (V, D)        embeddings (T, D)       key_embeddings (S, D)
+//   embedding   (V, D)        embeddings (T, D)       key_embeddings (S, D)     position_embedding (T, D), or more rows
+//   queries     (T, d_k), with more than one head (H, T, d_k)    keys (S, d_k), (H_kv, S, d_k)    values likewise with d_v
 //   W_q  left   (d_k, D)      with more than one head (H, d_k, D), or as one matrix (H·d_k, D)
 //        right  (D, d_k)                              (H, D, d_k), or as one matrix (D, H·d_k)
 //   W_k, W_v    the same with H_kv heads; W_v with d_v
@@ -15,7 +16,8 @@
 //               (d_k, H·d_a); without H where there is one head. d_a is d_k for general scores
 //   v_a (H·d_a)   b_Wa (H·d_a)   b_Ua (H·d_a)   b_va (H)
 //
-// D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
+// D is key_dim in W_k, key_embedding (V, D) and key_embeddings, and value_dim in W_v and value_embedding (V, D), where the
+// recipe says so.
 #pragma once
 
 #include "attn/model/layer/draw_plan.hpp"

@@ -114,6 +114,10 @@ Words read(const PositionsInput& input, std::size_t, const Origin&)
 {
     Words words;
     words.tokens = labels_or_numbers(input.labels, indices(input.count), "positions");
+    if (input.keys) {
+        words.cross = true;
+        words.key_tokens = labels_or_numbers(input.key_labels, indices(*input.keys), "key positions");
+    }
     return words;
 }
 
@@ -178,6 +182,13 @@ Words read_words(const Recipe& recipe, const Origin& origin)
 {
     const auto entry = static_cast<std::size_t>(entry_of(recipe, origin));
     return std::visit([&](const auto& input) { return read(input, entry, origin); }, recipe.input);
+}
+
+bool is_cross(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    const auto* positions = std::get_if<PositionsInput>(&recipe.input);
+    return (sentence != nullptr && sentence->cross) || (positions != nullptr && positions->keys);
 }
 
 std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin)

@@ -13,10 +13,10 @@ namespace attn::model {
 
 struct Words {
     std::vector<std::string> tokens;                    ///< (T)
-    std::vector<std::string> key_tokens;                ///< (S) only with cross-attention
+    std::vector<std::string> key_tokens;                ///< (S) only with cross
     std::optional<std::vector<std::string>> vocabulary; ///< of a sentence, sorted
     std::vector<Index> ids, key_ids;                    ///< none for bare positions
-    bool cross = false;
+    bool cross = false;  ///< keys and values come from words of their own
     bool ragged = false; ///< the entries of the batch have not all as many words
 
     [[nodiscard]] Index T() const { return static_cast<Index>(tokens.size()); }
@@ -26,6 +26,9 @@ struct Words {
 /// Of a batch those of its entry. Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do
 /// not match the ids; and as entry_of.
 [[nodiscard]] Words read_words(const Recipe& recipe, const Origin& origin = {});
+
+/// Whether keys and values come from words of their own: a second sentence, or key positions.
+[[nodiscard]] bool is_cross(const Recipe& recipe);
 
 struct WordCounts {
     Index T = 0, S = 0;

@@ -27,11 +27,14 @@ static_assert(std::ranges::all_of(core::every_stage, [](core::Stage stage) {
 std::string_view in_words(Needs needs)
 {
     switch (needs) {
-    case Needs::nothing:
-    case Needs::parameters: break;
+    case Needs::nothing: break;
+    case Needs::parameters: return "a recipe that draws or states some";
+    case Needs::embeddings: return "a recipe with embeddings";
+    case Needs::key_embeddings: return "a recipe with embeddings, and --cross";
     case Needs::sentence: return "a sentence as input";
     case Needs::ids: return "a sentence or --ids";
-    case Needs::cross: return "--cross";
+    case Needs::cross:
+    case Needs::key_ids: return "--cross";
     case Needs::query: return option::query;
     case Needs::head: return "--head";
     case Needs::softcap: return "--softcap";

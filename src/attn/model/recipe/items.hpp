@@ -86,6 +86,7 @@ enum class Needs : std::uint8_t {
     sentence,
     ids,
     cross,
+    key_ids,
     query,
     head,
     softcap,
@@ -94,6 +95,8 @@ enum class Needs : std::uint8_t {
     output_projection,
     cache,
     parameters, ///< of its own, as drawn or from files
+    embeddings, ///< from which queries, keys and values are made
+    key_embeddings,
     model,      ///< a whole trained one
     tokenizer   ///< of such a model
 };
@@ -133,14 +136,14 @@ inline constexpr std::array items{
     ItemInfo{Item::key_tokens, "key_tokens", ItemKind::words, Needs::cross, ShownBy::run},
     ItemInfo{Item::vocabulary, "vocabulary", ItemKind::vocabulary, Needs::sentence, ShownBy::run},
     ItemInfo{Item::token_ids, "token_ids", ItemKind::integers, Needs::ids, ShownBy::run},
-    ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::cross, ShownBy::run},
+    ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::key_ids, ShownBy::run},
     ItemInfo{Item::token_types, "token_types", ItemKind::integers, Needs::tokenizer, ShownBy::run},
     ItemInfo{Item::offsets, "offsets", ItemKind::integers, Needs::tokenizer, ShownBy::run},
     ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
     ItemInfo{Item::heads, "heads", ItemKind::integers, Needs::head, ShownBy::run},
     ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::parameters, ShownBy::run},
-    numbers(Item::embeddings, "embeddings", Needs::nothing, ShownBy::run, Heads::none, per_token, "(T, D)"),
-    numbers(Item::key_embeddings, "key_embeddings", Needs::cross, ShownBy::run, Heads::none, per_key_token, "(S, D)"),
+    numbers(Item::embeddings, "embeddings", Needs::embeddings, ShownBy::run, Heads::none, per_token, "(T, D)"),
+    numbers(Item::key_embeddings, "key_embeddings", Needs::key_embeddings, ShownBy::run, Heads::none, per_key_token, "(S, D)"),
     numbers(Item::queries, "queries", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_k)"),
     numbers(Item::keys, "keys", Needs::nothing, ShownBy::run, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::values, "values", Needs::nothing, ShownBy::run, Heads::keys, per_key, "(H_kv, S, d_v)"),

@@ -269,6 +269,15 @@ void lay_score(Recipe& recipe, Initialisation init)
     }
 }
 
+/// An initialisation without anything to initialise.
+void require_projections(const Recipe& recipe, Index init, const Origin& origin)
+{
+    if (find_draw(recipe, Target::queries)) {
+        throw Error(ErrorKind::usage, origin.name_of(draw_field::init), init_names.at(static_cast<std::size_t>(init)),
+                    "only with projections; this recipe gives queries, keys and values themselves");
+    }
+}
+
 /// The fields that are not of the recipe but of its draws.
 void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
 {
@@ -279,6 +288,7 @@ void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
     }
     const auto init = over.find<Index>(draw_field::init);
     if (init) {
+        require_projections(recipe, *init, origin);
         lay_init(static_cast<Initialisation>(*init), recipe);
     }
     if (over.contains(field::score)) {

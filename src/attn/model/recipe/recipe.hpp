@@ -53,6 +53,8 @@ struct PositionsInput {
     Index count = 0;
     std::vector<std::string> labels; ///< a name for each position; empty: the positions as strings
     std::optional<Index> batch = {}; ///< how many entries of so many positions
+    std::optional<Index> keys = {};  ///< so many positions of their own for keys and values
+    std::vector<std::string> key_labels = {};
 
     bool operator==(const PositionsInput&) const = default;
 };
@@ -111,12 +113,16 @@ inline constexpr std::array<std::string_view, 2> side_names{"left", "right"};
 
 /// What a draw, or a tensor of a file, becomes.
 enum class Target {
-    none,            ///< thrown away; it only moves the stream
-    embedding,       ///< (V, D): the table that token ids look up
-    key_embedding,   ///< (V, key_dim): that of the keys, where it is another one
-    value_embedding, ///< (V, value_dim): that of the values, where it is another one than that of the keys
-    embeddings,      ///< (T, D): one row a position, no table
-    key_embeddings,  ///< (S, D): the same for the key side of cross-attention
+    none,               ///< thrown away; it only moves the stream
+    embedding,          ///< (V, D): the table that token ids look up
+    key_embedding,      ///< (V, key_dim): that of the keys, where it is another one
+    value_embedding,    ///< (V, value_dim): that of the values, where it is another one than that of the keys
+    position_embedding, ///< (T, D) or more rows: added to the embeddings, row i at position i
+    embeddings,         ///< (T, D): one row a position, no table
+    key_embeddings,     ///< (S, key_dim): the same for the key side of cross-attention
+    queries,            ///< (T, d_k), or (H, T, d_k) of several heads, in place of embeddings and projections
+    keys,               ///< (S, d_k), or (H_kv, S, d_k)
+    values,             ///< (S, d_v), or (H_kv, S, d_v)
     W_q,
     W_k,
     W_v, ///< projections; their natural shapes are in model/layer/parameters.hpp
@@ -135,12 +141,16 @@ enum class Target {
     b_va, ///< (H·d_a), (H·d_a), (H)
 };
 /// In recipes and JSON.
-inline constexpr std::array<std::string_view, 22> target_names{"discard",
+inline constexpr std::array<std::string_view, 26> target_names{"discard",
                                                                "embedding",
                                                                "key_embedding",
                                                                "value_embedding",
+                                                               "position_embedding",
                                                                name_of(Item::embeddings),
                                                                name_of(Item::key_embeddings),
+                                                               name_of(Item::queries),
+                                                               name_of(Item::keys),
+                                                               name_of(Item::values),
                                                                "W_q",
                                                                "W_k",
                                                                "W_v",
@@ -161,10 +171,21 @@ inline constexpr std::array<std::string_view, 22> target_names{"discard",
 {
     return target_names[static_cast<std::size_t>(target)];
 }
-/// Whether a result lists it among its parameters; embeddings by position are an array of their own.
+/// What stands for queries, keys and values without embeddings and projections.
+inline constexpr std::array given_targets{Target::queries, Target::keys, Target::values};
+/// Whether it has a row per position, and is an array of the result by its own name.
+[[nodiscard]] constexpr bool is_by_position(Target target)
+{
+    return target >= Target::embeddings && target <= Target::values;
+}
+[[nodiscard]] constexpr bool is_given(Target target)
+{
+    return target >= Target::queries && target <= Target::values;
+}
+/// Whether a result lists it among its parameters.
 [[nodiscard]] constexpr bool is_parameter(Target target)
 {
-    return target != Target::none && target != Target::embeddings && target != Target::key_embeddings;
+    return target != Target::none && !is_by_position(target);
 }
 
 /// What general and additive scores are made with.

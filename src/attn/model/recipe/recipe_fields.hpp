@@ -105,6 +105,14 @@ inline constexpr Recipes batch_of_positions{
     at<&Recipe::input, &PositionsInput::batch>};
 inline constexpr Recipes labels_of_positions{{.key = "input.labels", .allowed = texts, .meaning = "one name per position"},
                                              at<&Recipe::input, &PositionsInput::labels>};
+inline constexpr Recipes key_positions{{.key = "input.key_positions",
+                                        .allowed = length,
+                                        .meaning = "number of positions of keys and values, where they are others",
+                                        .spelling = Spelling::key},
+                                       at<&Recipe::input, &PositionsInput::keys>};
+inline constexpr Recipes key_labels{
+    {.key = "input.key_labels", .allowed = texts, .meaning = "one name per key position", .spelling = Spelling::key},
+    at<&Recipe::input, &PositionsInput::key_labels>};
 
 // ---- numbers and sizes -----------------------------------------------------------------------------------------------
 
@@ -480,6 +488,8 @@ inline constexpr std::array all{
     &positions_count,
     &batch_of_positions,
     &labels_of_positions,
+    &key_positions,
+    &key_labels,
     &generator,
     &dtype,
     &rounding,

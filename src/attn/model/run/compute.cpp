@@ -60,6 +60,32 @@ public:
 
     ComputedArrays compute()
     {
+        Inputs made = prepared_.parameter(Target::queries) != nullptr ? as_given() : from_embeddings();
+        if (const auto* extra = prepared_.parameter(Target::bias_k)) {
+            made.K = with_row(made.K, extra->tensor);
+            made.V = with_row(made.V, prepared_.parameter(Target::bias_v)->tensor);
+        }
+        if (run_.kept.contains(Item::queries)) {
+            keep(Item::queries, taken(made.Q, 1, run_.rows));
+        }
+        keep(Item::keys, made.K);
+        keep(Item::values, made.V);
+
+        if (run_.kept.contains_any_from(Item::scores)) {
+            attend(std::move(made.Q), std::move(made.K), std::move(made.V));
+        }
+        keep_heads(computed_.arrays, run_.heads);
+        return std::move(computed_);
+    }
+
+private:
+    /// What attention reads: (H, T, d_k), (H_kv, S, d_k), (H_kv, S, d_v).
+    struct Inputs {
+        Tensor<Scalar> Q, K, V;
+    };
+
+    Inputs from_embeddings()
+    {
         const ModelDims& l = run_.dims;
         tell(name_of(Item::embeddings), {l.T, l.D});
         const Words& words = run_.words;
@@ -73,29 +99,29 @@ public:
             other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
         const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
 
-        Tensor<Scalar> Q = apply_rope(project(Item::queries, queries_from, Target::W_q, l.H));
-        Tensor<Scalar> K = apply_rope(project(Item::keys, keys_from, Target::W_k, l.H_kv));
-        Tensor<Scalar> V = project(Item::values, other_values ? third : keys_from, Target::W_v, l.H_kv);
-        if (const auto* extra = prepared_.parameter(Target::bias_k)) {
-            K = with_row(K, extra->tensor);
-            V = with_row(V, prepared_.parameter(Target::bias_v)->tensor);
-        }
+        Inputs made;
+        made.Q = apply_rope(project(Item::queries, queries_from, Target::W_q, l.H));
+        made.K = apply_rope(project(Item::keys, keys_from, Target::W_k, l.H_kv));
+        made.V = project(Item::values, other_values ? third : keys_from, Target::W_v, l.H_kv);
         keep(Item::embeddings, queries_from.X);
         keep(Item::key_embeddings, other.X);
-        if (run_.kept.contains(Item::queries)) {
-            keep(Item::queries, taken(Q, 1, run_.rows));
-        }
-        keep(Item::keys, K);
-        keep(Item::values, V);
-
-        if (run_.kept.contains_any_from(Item::scores)) {
-            attend(std::move(Q), std::move(K), std::move(V));
-        }
-        keep_heads(computed_.arrays, run_.heads);
-        return std::move(computed_);
+        return made;
     }
 
-private:
+    /// As the recipe draws or states them.
+    Inputs as_given() const
+    {
+        const ModelDims& l = run_.dims;
+        const auto by_head = [&](Target target, Index heads) {
+            Tensor<Scalar> tensor = prepared_.parameter(target)->tensor;
+            tensor.shape = {heads, tensor.shape[tensor.shape.size() - 2], tensor.columns()};
+            tell(name_of(target), tensor.shape);
+            return tensor;
+        };
+        return {apply_rope(by_head(Target::queries, l.H)), apply_rope(by_head(Target::keys, l.H_kv)),
+                by_head(Target::values, l.H_kv)};
+    }
+
     /// Where the words of one side come from.
     struct Origin {
         Target by_position; ///< as drawn
@@ -107,6 +133,9 @@ private:
     Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
     {
         const auto placed = [&](Tensor<Scalar> X) {
+            if (const auto* learned = prepared_.parameter(Target::position_embedding)) {
+                X.matrix() += learned->tensor.matrix().topRows(X.rows());
+            }
             return run_.recipe.attention.placed_by(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
         };
         if (const auto* drawn = prepared_.parameter(from.by_position)) {

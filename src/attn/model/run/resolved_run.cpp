@@ -15,12 +15,6 @@
 namespace attn::model {
 namespace {
 
-bool is_cross(const Recipe& recipe)
-{
-    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-    return sentence != nullptr && sentence->cross.has_value();
-}
-
 // ---- what is shown ---------------------------------------------------------------------------------------------------------
 
 /// Throws Error(usage) for items by head beside the mean of them.
@@ -168,9 +162,30 @@ void require_positions(const Recipe& recipe, const ModelDims& dims)
     }
 }
 
+/// Sizes and positions of embeddings, where queries, keys and values are given without any.
+void require_embeddings_for(const Recipe& recipe, const Origin& origin)
+{
+    if (!find_draw(recipe, Target::queries)) {
+        return;
+    }
+    const auto refuse = [&](const FieldInfo& field, const std::string& value) {
+        throw Error(origin.fault({&field}), origin.name_of(field), value,
+                    "only with embeddings; this recipe gives queries, keys and values themselves");
+    };
+    for (const field::Recipes* size : {&field::embed_dim, &field::key_dim, &field::value_dim}) {
+        if (const FieldValue value = size->member.get(recipe); const auto* number = std::get_if<Index>(&value)) {
+            refuse(*size, std::to_string(*number));
+        }
+    }
+    if (recipe.attention.placed_by(PositionKind::sinusoidal)) {
+        refuse(field::positions, "sinusoidal");
+    }
+}
+
 void require_settings(const Recipe& recipe, const RunSettings& settings)
 {
     require_mask(recipe, settings);
+    require_embeddings_for(recipe, settings.origin);
     require_score(recipe, settings.origin);
     require_stream(recipe, settings.origin);
     require_parameters(recipe, settings);
@@ -306,11 +321,20 @@ Show what_to_compute(Show show)
 Show everything(const Recipe& recipe)
 {
     const Attention& attention = recipe.attention;
+    const bool has_ids = !std::holds_alternative<PositionsInput>(recipe.input);
+    const bool has_embeddings = !find_draw(recipe, Target::queries);
+    const auto is_drawn_parameter = [](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && is_parameter(draw->target);
+    };
     return existing_items({.command = ShownBy::run,
-                           .needs = {{Needs::parameters, true},
+                           .needs = {{Needs::parameters, has_embeddings || std::ranges::any_of(recipe.draws, is_drawn_parameter)},
+                                     {Needs::embeddings, has_embeddings},
+                                     {Needs::key_embeddings, has_embeddings && is_cross(recipe)},
                                      {Needs::sentence, std::holds_alternative<SentenceInput>(recipe.input)},
-                                     {Needs::ids, !std::holds_alternative<PositionsInput>(recipe.input)},
+                                     {Needs::ids, has_ids},
                                      {Needs::cross, is_cross(recipe)},
+                                     {Needs::key_ids, is_cross(recipe) && has_ids},
                                      {Needs::softcap, attention.softcap.has_value()},
                                      {Needs::mask, attention.causal || attention.window || attention.has_mask() ||
                                                        attention.placed_by(PositionKind::alibi)},

@@ -147,6 +147,7 @@ Show everything(const TrainedConfig& config, const Trained& trained)
     return existing_items(
         {.command = ShownBy::run,
          .needs = {{Needs::ids, true},
+                   {Needs::embeddings, true},
                    {Needs::softcap, any_layer([](const auto& layer) { return layer.attention.softcap.has_value(); })},
                    {Needs::mask, architecture.causal || architecture.relative_bias ||
                                      any_layer([](const auto& layer) { return layer.attention.window.has_value(); })},

@@ -68,9 +68,13 @@ private:
         json_.member(key::position, e_.position);
         json_.member(word, e_.tokens[static_cast<std::size_t>(e_.position)]);
         json_.member("token_id", e_.id);
-        if (!e_.sinusoid.empty()) {
+        if (!e_.added.empty()) {
             taken(name_of(model::Target::embedding), e_.embedding);
-            json_.member("sinusoid", e_.sinusoid);
+            if (e_.learned) {
+                taken(name_of(model::Target::position_embedding), e_.added);
+            } else {
+                json_.member("sinusoid", e_.added);
+            }
         }
         taken(x, e_.x);
         write_vector(e_.query, e_.aligned, {}, e_.length);

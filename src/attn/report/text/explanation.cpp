@@ -29,7 +29,9 @@ void write_explanation(const model::Explanation& explanation, const ExplanationO
 void ExplanationSteps::write()
 {
     write_title();
-    write_embedding();
+    if (!e_.given()) {
+        write_embedding();
+    }
     write_query();
     write_keys();
     write_score();
@@ -107,8 +109,11 @@ void ExplanationSteps::write_embedding()
     }
     const std::string row = e_.id ? fmt::format("row {} of the embedding table {}", *e_.id, shape_text({e_.table_rows, size}))
                                   : fmt::format("row {} of the embeddings", e_.position);
-    if (e_.sinusoid.empty()) {
-        const std::string added = positions_are(PositionKind::sinusoidal) ? ", with the sinusoids of its position" : "";
+    if (e_.added.empty()) {
+        const std::string added = positions_are(PositionKind::sinusoidal) ? ", with the sinusoids of its position"
+                                  : find_draw(e_.config, Target::position_embedding)
+                                      ? ", with the row of its position in position_embedding"
+                                      : "";
         step(fmt::format("Embedding {}: {}, {}{}", x, shape_text({size}), row, added));
         write_look_up();
     } else {
@@ -116,19 +121,20 @@ void ExplanationSteps::write_embedding()
         write_look_up();
         prose_.paragraph(row + ",");
         write_vector(e_.embedding);
-        prose_.paragraph(fmt::format("and the sinusoids of position {},", e_.position));
-        write_vector(e_.sinusoid);
+        prose_.paragraph(e_.learned ? fmt::format("and row {} of position_embedding,", e_.position)
+                                    : fmt::format("and the sinusoids of position {},", e_.position));
+        write_vector(e_.added);
         prose_.paragraph("are");
     }
     write_vector(e_.x);
-    write_sinusoid();
+    write_sum_with_position();
 }
 
 void ExplanationSteps::write_query()
 {
     const Target W = words_.own_matrix();
     const std::string x = vector_of("x", words_.query_word());
-    step(fmt::format("{} {} = {}", e_.swapped ? "Key" : "Query", words_.own_vector(), words_.projection(W, x)));
+    step(fmt::format("{} {}{}", e_.swapped ? "Key" : "Query", words_.own_vector(), words_.made_by(W, x)));
     const model::Projected* made = e_.projection(W);
     if (made != nullptr && made->norm) {
         prose_.paragraph("normalised, as keys are");
@@ -150,14 +156,14 @@ void ExplanationSteps::write_keys()
     const Target W = words_.other_matrix();
     const std::string word = e_.key ? cell_owner() : "word";
     const std::string x = vector_of("x", word);
-    const std::string key = words_.other_vector(word) + " = " + words_.projection(W, x);
+    const std::string key = words_.other_vector(word) + words_.made_by(W, x);
     if (!e_.key) {
         step(fmt::format("{} and values, of every word in the same way", e_.swapped ? "Queries" : "Keys"));
         const model::Projected* shown = e_.projection(Target::W_v) != nullptr ? e_.projection(Target::W_v) : e_.projection(W);
         const std::string one = shown == nullptr ? "" : words_.key_word(static_cast<std::size_t>(shown->position));
         prose_.paragraph(key);
         write_projection(W, words_.other_vector(one), vector_of("x", one));
-        prose_.paragraph(vector_of("v", word) + " = " + words_.projection(Target::W_v, x));
+        prose_.paragraph(vector_of("v", word) + words_.made_by(Target::W_v, x));
         write_projection(Target::W_v, vector_of("v", one), vector_of("x", one));
         return;
     }

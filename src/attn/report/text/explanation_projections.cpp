@@ -32,17 +32,19 @@ void ExplanationSteps::write_look_up()
     }
 }
 
-void ExplanationSteps::write_sinusoid()
+/// One number of x.
+void ExplanationSteps::write_sum_with_position()
 {
     const auto i = static_cast<std::size_t>(e_.component);
-    if (i >= e_.sinusoid.size()) {
+    if (i >= e_.added.size()) {
         return;
     }
-    const std::vector<std::string> numbers = words_.numbers({e_.embedding[i], e_.sinusoid[i], e_.x[i]});
+    const std::vector<std::string> numbers = words_.numbers({e_.embedding[i], e_.added[i], e_.x[i]});
     const std::string wave =
-        glued(fmt::format("{}({} / 10000^({}/{}))", i % 2 == 0 ? "sin" : "cos", e_.position, i - i % 2, e_.sinusoid.size()));
-    prose_.paragraph(fmt::format("{0} = {1} + {2} = {1} + {3} = {4}", at(vector_of("x", words_.query_word()), e_.component),
-                                 numbers[0], wave, bracketed(numbers[1]), numbers[2]));
+        glued(fmt::format("{}({} / 10000^({}/{}))", i % 2 == 0 ? "sin" : "cos", e_.position, i - i % 2, e_.added.size()));
+    prose_.paragraph(fmt::format("{} = {}{} + {} = {}", at(vector_of("x", words_.query_word()), e_.component),
+                                 e_.learned ? "" : fmt::format("{} + {} = ", numbers[0], wave), numbers[0],
+                                 bracketed(numbers[1]), numbers[2]));
 }
 
 // ---- x·W + b ----------------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ void ExplanationSteps::write_share()
     const std::string v = vector_of("v", cell_owner());
     const std::string x = vector_of("x", cell_word());
     const std::string bias = "bias_v: " + shape_text({std::ssize(e_.context)});
-    prose_.paragraph(fmt::format("{} = {}", v, cell_is_bias() ? bias : words_.projection(Target::W_v, x)));
+    prose_.paragraph(v + (cell_is_bias() ? " = " + bias : words_.made_by(Target::W_v, x)));
     write_vector(cell().value);
     write_projection(Target::W_v, v, x);
     prose_.paragraph(fmt::format("its share, {}·{}", words_.number(cell().last_weight()), v));

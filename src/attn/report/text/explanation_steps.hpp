@@ -19,7 +19,7 @@ private:
     void write_title();
     void write_embedding();
     void write_look_up();
-    void write_sinusoid();
+    void write_sum_with_position();
     void write_query();
     void write_keys();
     void write_score();

@@ -123,6 +123,12 @@ std::string Wording::projection(Target W, const std::string& of) const
                        shape_text({made}), left ? of_W : of_x, left ? of_x : of_W, biased ? " + " + shape_text({made}) : "");
 }
 
+std::string Wording::made_by(Target W, const std::string& of) const
+{
+    const Index size = std::ssize(W == Target::W_v ? e_.context : e_.query);
+    return e_.given() ? fmt::format(": {}, as the recipe gives it", shape_text({size})) : " = " + projection(W, of);
+}
+
 std::vector<std::string> Wording::numbers(const std::vector<double>& values) const
 {
     const Notation notation = notation_of(std::span<const double>(values), digits_);

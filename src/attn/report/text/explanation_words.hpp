@@ -59,6 +59,8 @@ public:
     [[nodiscard]] model::Target other_matrix() const { return e_.swapped ? model::Target::W_q : model::Target::W_k; }
     /// "W_q·x(is): (24,) = (24, 16)·(16,)" or "x(is)·W_q: …", with its bias if there is one.
     [[nodiscard]] std::string projection(model::Target W, const std::string& of) const;
+    /// " = " and that, of a query, key or value; or that the recipe gives it.
+    [[nodiscard]] std::string made_by(model::Target W, const std::string& of) const;
 
     [[nodiscard]] int digits() const { return digits_; }
     /// "q(is)·k(word)", or what another function of the scores makes of them.

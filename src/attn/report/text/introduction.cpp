@@ -36,7 +36,7 @@ std::string extent_of(const Result& result)
                                : std::holds_alternative<model::IdsInput>(result.config().input)    ? "id"
                                                                                                    : "position";
     std::string text = counted(std::ssize(result.tokens), things);
-    text += result.cross ? " attending to " + counted(std::ssize(result.key_tokens), "word") : "";
+    text += result.cross ? " attending to " + counted(std::ssize(result.key_tokens), things) : "";
     const AnyTensor* weights = result.find(model::Item::weights);
     return weights == nullptr ? text : text + ", " + heads_of(result.front(), shape_of(*weights).front());
 }
@@ -56,6 +56,7 @@ bool is_the_tutorial(const Result& result)
 struct Drawn {
     std::string seeds; ///< "seed 1, 2"
     bool embeddings = false, projections = false, identity = false, stated = false;
+    bool given = false; ///< queries, keys and values
 };
 
 Drawn drawn_by(const Recipe& recipe)
@@ -71,6 +72,8 @@ Drawn drawn_by(const Recipe& recipe)
                 drawn.stated = true;
             } else if (draw.init == Initialisation::zeros) {
                 continue;
+            } else if (is_given(draw.target)) {
+                drawn.given = true;
             } else if (draw.target >= Target::W_q) {
                 (draw.init == Initialisation::identity ? drawn.identity : drawn.projections) = true;
             } else if (draw.target != Target::none) {
@@ -85,10 +88,11 @@ Drawn drawn_by(const Recipe& recipe)
 /// "random weights (seed 123: remark)", or nothing.
 std::string chance(const Drawn& drawn, const std::string& remark)
 {
-    if (!drawn.embeddings && !drawn.projections) {
+    if (!drawn.embeddings && !drawn.projections && !drawn.given) {
         return "";
     }
-    const std::string what = !drawn.projections ? "embeddings" : !drawn.embeddings ? "projections" : "weights";
+    const std::string what = drawn.given          ? "queries, keys and values"
+                             : !drawn.projections ? "embeddings" : !drawn.embeddings ? "projections" : "weights";
     return fmt::format("random {} ({}{}{})", what, drawn.seeds, drawn.seeds.empty() || remark.empty() ? "" : ": ", remark);
 }
 
