@@ -102,7 +102,7 @@ def test_a_hundred_thousand_tensors_are_compared_in_little_memory(tmp_path):
     numpy.savez(tmp_path / "two.npz", a=numpy.zeros(1, "float32"), b=numpy.zeros(1, "float32"))
     done, _, megabytes = measured("compare", "many.safetensors", "two.npz", cwd=tmp_path)
     assert (done.code, done.err, done.out.count(b"only in A")) == (1, b"", 100_000)
-    assert megabytes < 112, megabytes  # 122
+    assert megabytes < 116, megabytes  # 122; a program that counts its lines takes 113
 
 
 @limits_memory
