@@ -50,6 +50,9 @@ function facts() {
   return parts.filter(Boolean).join(" · ");
 }
 
+find("remark").textContent = asked.remark ?? "";
+find("remark").hidden = !asked.remark;
+
 const onPoint = (place) => update({ pointed: place });
 const onSelect = (row, column) => update({ row, column, pointed: null });
 const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });

@@ -25,6 +25,7 @@ namespace {
 void write_picture(const model::Result& result, const ResultFormat& how, Buffer& out)
 {
     report::SvgOptions picture = how.picture;
+    picture.remark = report::remark_on_chance(result);
     picture.caption = how.captioned ? report::caption(result) : "";
     std::vector<model::Summary> summaries;
     for (const model::Layer& layer : result.layers) {

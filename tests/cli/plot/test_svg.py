@@ -76,7 +76,7 @@ def test_a_caption_says_what_was_computed():
     def caption(*arguments):
         return texts(picture(*arguments, "--set", "picture.caption=true"))
 
-    assert "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7: real arithmetic, no meaning)" in caption(
+    assert "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7), which mean nothing" in caption(
         SENTENCE, "--heads", 4, "--causal", "--positions", "sinusoidal", "--seed", 7)
     assert "5 positions, 1 head, recipe rao-2024-masked" not in caption("a b") and "2 words, 1 head, window 1 back and 0 ahead, " in " ".join(
         caption("a b", "--window", "1,0"))
@@ -86,6 +86,17 @@ def test_a_caption_says_what_was_computed():
     assert texts(picture(SENTENCE))[-1] != caption(SENTENCE)[-1] or len(texts(picture(SENTENCE))) + 1 == len(caption(SENTENCE))
     for option in (["--set", "picture.caption=true"], ["--set", "picture.ground=dark"]):
         assert_fails(run("run", SENTENCE, *option), 2, f"{option[0]} is for pictures")
+
+
+def test_a_picture_of_random_weights_says_that_they_mean_nothing(tmp_path):
+    remark = "Random weights: they mean nothing"
+    for drawn in ([SENTENCE], [SENTENCE, "--plot", "arcs", "--heads", "2"], ["--recipe", "raschka-2023"], ["a b", "--model", "two-blocks"]):
+        root = picture(*drawn)
+        [said] = [text for text in root.iter(NAMESPACE + "text") if text.text == remark]
+        assert said.get("fill") is None and float(said.get("y")) < float(root.get("height"))
+        assert remark in root.find(NAMESPACE + "desc").text
+    for meant in (["--recipe", "udacity-2018"], ["a b a b", "--model", "induction"]):
+        assert remark not in texts(picture(*meant))
 
 
 def places(root):

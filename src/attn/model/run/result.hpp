@@ -87,6 +87,7 @@ struct Result {
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
     Show show;                              ///< what a report prints of the above
+    bool untrained = false;                 ///< of a model whose weights are drawn
     bool foreign = false;                   ///< numbers of another program, of which no config says anything but the words
 
     /// The one layer of a plain run, the first of a model's.

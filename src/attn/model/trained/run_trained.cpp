@@ -218,6 +218,7 @@ Result run_trained(const ResolvedTrained& run)
     const transformer::Asked& asked = run.asked;
     Result result;
     result.model = run.config;
+    result.untrained = trained.drawn;
     result.layers.clear();
     result.show = run.show;
     result.tokens = run.tokens.words;

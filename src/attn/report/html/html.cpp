@@ -5,6 +5,7 @@
 #include "attn/report/json/json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/svg/markup.hpp"
+#include "attn/report/text/introduction.hpp"
 #include "attn/tensor/buffer.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -85,11 +86,14 @@ const Shape& shape_of_weights(const model::Layer& layer)
     return shape_of(*weights);
 }
 
-/// {"shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
-void write_asked(const PageOptions& options, Buffer& out)
+/// {"remark":"Random …","shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
+void write_asked(const model::Result& result, const PageOptions& options, Buffer& out)
 {
     JsonWriter json(out);
     json.begin_object();
+    if (const std::string_view remark = remark_on_chance(result); !remark.empty()) {
+        json.member("remark", remark);
+    }
     if (options.shade.shade) {
         json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
     }
@@ -151,7 +155,7 @@ void write_html(const model::Result& result, const PageParts& parts, const PageO
             write_json(result, {}, escaped);
             escaped.flush();
         } else if (name == "asked") {
-            write_asked(options, escaped);
+            write_asked(result, options, escaped);
             escaped.flush();
         } else if (text != texts.end()) {
             out.append(text->second);

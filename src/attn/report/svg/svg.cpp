@@ -19,6 +19,7 @@ constexpr double head_font = 12;
 constexpr double head_height = 22; // the name of a head
 constexpr double panel_gap = 24;
 constexpr double caption_gap = 8; // between a picture and its caption
+constexpr double remark_font = 13;
 constexpr double longest_title = 640;
 constexpr double bold_width = 1.1; // times that of plain letters
 constexpr double bar_room = 6;     // half a label beyond the ends of the colour bar
@@ -133,15 +134,19 @@ Heading heading_of(const std::string& array, const std::string& usual, const std
 double least_width(const Heading& heading, const SvgOptions& options)
 {
     const double title = text_width(heading.title) * title_font * bold_width;
-    return margin + std::max({title, text_width(heading.note) * note_font, text_width(options.caption) * note_font}) + margin;
+    return margin +
+           std::max({title, text_width(heading.note) * note_font, text_width(options.remark) * remark_font,
+                     text_width(options.caption) * note_font}) +
+           margin;
 }
 
 std::string opening(const PictureSize& size, const Heading& heading, const SvgOptions& options)
 {
     const Palette& palette = palette_of(options.ground);
+    const double remark_height = options.remark.empty() ? 0 : caption_gap + remark_font;
     const double caption_height = options.caption.empty() ? 0 : caption_gap + note_font;
     const std::string w = length(std::ceil(size.width));
-    const std::string h = length(std::ceil(size.height + caption_height));
+    const std::string h = length(std::ceil(size.height + remark_height + caption_height));
     std::string out = fmt::format(
         R"(<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" version="1.1" width="{0}" height="{1}" viewBox="0 0 {0} {1}")"
@@ -151,12 +156,18 @@ std::string opening(const PictureSize& size, const Heading& heading, const SvgOp
 <rect width="{0}" height="{1}" fill="{6}"/>
 )",
         w, h, palette.ink, escaped(heading.title), escaped(heading.description),
-        options.caption.empty() ? "" : "; " + escaped(options.caption), palette.ground);
+        (options.remark.empty() ? "" : "; " + escaped(options.remark)) +
+            (options.caption.empty() ? "" : "; " + escaped(options.caption)),
+        palette.ground);
     const std::string grey = attribute("fill", palette.grey_ink);
     append_text(out, heading.title, margin, margin + title_font / 2, title_font, attribute("font-weight", "bold"));
     append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, grey);
+    const double below = size.height - margin + caption_gap;
+    if (!options.remark.empty()) {
+        append_text(out, options.remark, margin, below + remark_font / 2, remark_font, "");
+    }
     if (!options.caption.empty()) {
-        append_text(out, options.caption, margin, size.height - margin + caption_gap + note_font / 2, note_font, grey);
+        append_text(out, options.caption, margin, below + remark_height + note_font / 2, note_font, grey);
     }
     return out;
 }

@@ -30,7 +30,8 @@ struct SvgOptions {
     std::string title;         ///< empty: the name of the array
     ShadeOptions shade = {};   ///< of arcs only `most` counts
     Ground ground = Ground::light;
-    std::string caption = {}; ///< below the picture; empty: none
+    std::string remark = {};  ///< below the picture, for everybody to read; empty: none
+    std::string caption = {}; ///< below that; empty: none
 };
 
 /// Draws the array that a result shows (picture.hpp), weights alone as arcs; of several layers their weights, as a grid of

@@ -85,15 +85,22 @@ Drawn drawn_by(const Recipe& recipe)
     return drawn;
 }
 
-/// "random weights (seed 123: remark)", or nothing.
-std::string chance(const Drawn& drawn, const std::string& remark)
+bool is_random(const Drawn& drawn)
 {
-    if (!drawn.embeddings && !drawn.projections && !drawn.given) {
+    return drawn.embeddings || drawn.projections || drawn.given;
+}
+
+/// "random weights of the 2023 tutorial (seed 123)", or nothing.
+std::string chance(const Drawn& drawn, const std::string& whose)
+{
+    if (!is_random(drawn)) {
         return "";
     }
     const std::string what = drawn.given          ? "queries, keys and values"
-                             : !drawn.projections ? "embeddings" : !drawn.embeddings ? "projections" : "weights";
-    return fmt::format("random {} ({}{}{})", what, drawn.seeds, drawn.seeds.empty() || remark.empty() ? "" : ": ", remark);
+                             : !drawn.projections ? "embeddings"
+                             : !drawn.embeddings  ? "projections"
+                                                  : "weights";
+    return fmt::format("random {}{}{}", what, whose, drawn.seeds.empty() ? "" : " (" + drawn.seeds + ")");
 }
 
 std::string origin_of(const Result& result, bool brief)
@@ -110,11 +117,8 @@ std::string origin_of(const Result& result, bool brief)
     add(recipe.parameters && !recipe.parameters->prefix.empty() ? "layer " + visible(recipe.parameters->prefix) : "");
     add(drawn.stated ? "numbers that the recipe states" : "");
     add(drawn.identity ? "identity projections" : "");
-    add(chance(drawn, recipe.parameters || recipe.embeddings ? ""
-                      : !is_the_tutorial(result)             ? "real arithmetic, no meaning"
-                      : brief                                ? "2023 tutorial, real sums, no meaning"
-                                                             : "the 2023 tutorial's numbers, real arithmetic, no meaning"));
-    return text;
+    add(chance(drawn, !brief && is_the_tutorial(result) ? " of the 2023 tutorial" : ""));
+    return text + (is_random(drawn) && !recipe.parameters && !recipe.embeddings ? ", which mean nothing" : "");
 }
 
 /// ", causal, window 2 back and 0 ahead, a mask, positions rope"
@@ -133,6 +137,12 @@ std::string hidden_and_placed(const model::Attention& attention)
 }
 
 } // namespace
+
+std::string_view remark_on_chance(const Result& result)
+{
+    const bool random = result.model ? result.untrained : !result.foreign && is_random(drawn_by(result.config()));
+    return random ? "Random weights: they mean nothing" : "";
+}
 
 std::string caption(const Result& result)
 {
