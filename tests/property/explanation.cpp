@@ -147,8 +147,8 @@ void expect_terms_add_up(const Case& c, const model::Explanation& e)
         return sum;
     };
     const double root = rounded(std::sqrt(static_cast<double>(e.query.size())));
-    for (std::size_t i = 0; i < e.sinusoid.size(); ++i) {
-        EXPECT_EQ(rounded(e.embedding[i] + e.sinusoid[i]), e.x[i]);
+    for (std::size_t i = 0; i < e.added.size(); ++i) {
+        EXPECT_EQ(rounded(e.embedding[i] + e.added[i]), e.x[i]);
     }
     for (const model::Projected& made : e.projections) {
         EXPECT_EQ(rounded(total(made.products)), made.value);

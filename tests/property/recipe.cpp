@@ -191,8 +191,9 @@ Recipe random_recipe(FieldChoices& choose)
     if (auto* ids = std::get_if<IdsInput>(&recipe.input); ids != nullptr && !ids->labels.empty()) {
         ids->labels.resize(ids->ids.size(), "more");
     }
-    if (auto* positions = std::get_if<PositionsInput>(&recipe.input); positions != nullptr && !positions->labels.empty()) {
-        positions->count = std::ssize(positions->labels);
+    if (auto* positions = std::get_if<PositionsInput>(&recipe.input)) {
+        positions->count = positions->labels.empty() ? positions->count : std::ssize(positions->labels);
+        positions->keys = positions->key_labels.empty() ? positions->keys : std::ssize(positions->key_labels);
     }
     recipe.draws.emplace_back(Seed{choose.bits()});
     for (Index n = choose.number(0, 7); n > 0; --n) {

@@ -6,6 +6,7 @@
 #include "attn/model/explain/plotted.hpp"
 #include "attn/model/run/resolved_run.hpp"
 #include "attn/model/trained/resolved_trained.hpp"
+#include "attn/report/text/introduction.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/picture_options.hpp"
 
@@ -141,10 +142,12 @@ void write_page(const model::Result& result, const report::PageOptions& options,
     if (!result.model) {
         require_shade(result, options.shade);
     }
+    report::PageOptions shown = options;
+    shown.remark = report::remark_on_chance(result);
     const io::BuiltinPage page = io::builtin_page();
     const std::string style_hash = io::sha256_source(io::as_bytes(page.style));
     const std::string script_hash = io::sha256_source(io::as_bytes(page.script));
-    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, options, out);
+    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, shown, out);
 }
 
 } // namespace attn::cli

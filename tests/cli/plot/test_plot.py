@@ -54,7 +54,7 @@ def test_a_terminal_gets_shades_in_place_of_an_svg(tmp_path):
         assert shown[0] == 0 and b"<svg" not in shown[1] and b"\x1b[" in shown[1] and b"dessert" in shown[1]
     for words in (["--format", "svg"], ["--plot", "arcs"], ["--title", "T"], ["--caption"], ["--plot", "arcs", "--top", "2"], ["--ground", "dark"]):
         assert b"<svg" in on_terminal("plot", tmp_path / "r.json", *words)[1]
-    assert succeeds("plot", tmp_path / "r.json").text.startswith("<svg")
+    assert "<svg" in succeeds("plot", tmp_path / "r.json").text
 
 
 def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
@@ -65,7 +65,8 @@ def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
     lines = [(tmp_path / name).read_text().splitlines() for name in ("plotted.html", "run.html")]
     differing = [(one, other) for one, other in zip(*lines, strict=True) if one != other]
     commands = [f"attn-cli run --recipe {tmp_path}/saved.json", 'attn-cli run \\"Life is short, eat dessert first\\" --heads 2']
-    assert differing == [tuple(f'<script type="application/json" id="asked">{{"command":"{command}"}}</script>' for command in commands)]
+    asked = '<script type="application/json" id="asked">{{"remark":"Random weights: they mean nothing","command":"{}"}}</script>'
+    assert differing == [tuple(asked.format(command) for command in commands)]
 
 
 def test_a_mask_of_numbers_hides_where_it_is_infinite(tmp_path):

@@ -84,8 +84,8 @@ def test_a_caption_says_what_was_computed():
         "the cat sat on the mat and the cat sat", "--model", "induction")
     assert "4 tokens, layer 1, head 0, causal, positions rope, model induction" in caption("a b a b", "--model", "induction", "--head", "1.0")
     assert texts(picture(SENTENCE))[-1] != caption(SENTENCE)[-1] or len(texts(picture(SENTENCE))) + 1 == len(caption(SENTENCE))
-    for option in (["--set", "picture.caption=true"], ["--set", "picture.ground=dark"]):
-        assert_fails(run("run", SENTENCE, *option), 2, f"{option[0]} is for pictures")
+    for key, value in (("picture.caption", "true"), ("picture.ground", "dark")):
+        assert_fails(run("run", SENTENCE, "--set", f"{key}={value}"), 2, f"--set {key} is for pictures")
 
 
 def test_a_picture_of_random_weights_says_that_they_mean_nothing(tmp_path):

@@ -179,7 +179,7 @@ def test_parameters_may_come_from_any_text(form, tmp_path):
         "table": lambda: succeeds(*same, "--digits", "8").text,
     }[form]()
     (tmp_path / "p.txt").write_text(text)
-    done = succeeds("run", "a b c", "--params", "p.txt", "--heads", "1", "--layout", "run", "--show", "weights", "--json", cwd=tmp_path).json
+    done = succeeds("run", "a b c", "--params", "p.txt", "--heads", "1", "--set", "parameters.layout=run", "--show", "weights", "--json", cwd=tmp_path).json
     numpy.testing.assert_allclose(done["weights"], drawn["weights"], rtol=2e-6)
     assert done["config"]["parameters"]["file"] == "p.txt"
 

@@ -57,13 +57,14 @@ JsonScanner::JsonScanner(std::string_view text, std::string_view what)
 
 void JsonScanner::fail(std::string_view reason, std::size_t offset) const
 {
-    throw Error(ErrorKind::data,
-                fmt::format("{}{}malformed JSON at {}: {}", what_, what_.empty() ? "" : ": ", position_in(text_, offset), reason));
+    throw Error(ErrorKind::data, fmt::format("{}{}malformed JSON at {}: {}", what_, what_.empty() ? "" : ": ",
+                                             position_in(text_, offset), reason));
 }
 
 void JsonScanner::refuse(std::string_view reason, std::size_t offset) const
 {
-    throw Error(ErrorKind::data, fmt::format("{}{}{}: {}", what_, what_.empty() ? "" : ": ", position_in(text_, offset), reason));
+    throw Error(ErrorKind::data,
+                fmt::format("{}{}{}: {}", what_, what_.empty() ? "" : ": ", position_in(text_, offset), reason));
 }
 
 void JsonScanner::unexpected(std::string_view expected)

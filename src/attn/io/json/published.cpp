@@ -1,7 +1,7 @@
 // The numbers that a recipe states.
 #include "attn/io/json/json_reader.hpp"
-#include "attn/io/texts/printed_array.hpp"
 #include "attn/io/json/recipe.hpp"
+#include "attn/io/texts/printed_array.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"

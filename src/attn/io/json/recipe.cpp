@@ -263,6 +263,9 @@ void require_labels(const JsonObject& input, const Recipe& recipe)
         require_count(field::labels_of_ids, ids->labels, std::ssize(ids->ids));
     } else if (const auto* positions = std::get_if<model::PositionsInput>(&recipe.input)) {
         require_count(field::labels_of_positions, positions->labels, positions->count);
+        if (!positions->keys && !positions->key_labels.empty()) {
+            input.at(field::key_labels.name()).refuse(fmt::format("only with {}", field::key_positions.name()));
+        }
         require_count(field::key_labels, positions->key_labels, positions->keys.value_or(0));
     }
 }

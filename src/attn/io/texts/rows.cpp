@@ -113,7 +113,7 @@ public:
         TextLines lines(text_);
         for (TextLine line; lines.next(line);) {
             if (is_blank(line)) {
-                end_block(line.number);
+                end_block();
             } else if (!is_comment(line)) {
                 if (std::exchange(header, false)) {
                     read_header(line);
@@ -122,7 +122,7 @@ public:
                 }
             }
         }
-        end_block(0);
+        end_block();
         if (rows_ == 0) {
             throw Error(ErrorKind::data, what_, "no row of numbers", "at least one");
         }
@@ -190,7 +190,7 @@ private:
     }
 
     /// A blank line, or the end.
-    void end_block(Index line)
+    void end_block()
     {
         if (rows_of_block_ == 0) {
             return;
@@ -203,7 +203,6 @@ private:
                                     counted(rows_of_block_, "row")),
                         "one array, or heads of the same shape");
         }
-        (void)line;
         ++blocks_;
         rows_of_block_ = 0;
     }

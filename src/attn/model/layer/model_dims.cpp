@@ -238,7 +238,8 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
         return said ? *said : given ? with_one_head : head_size(keeps_size(recipe, W) ? read : with_one_head, l.D, l.H, origin);
     };
     l.d_k = size(dims.d_k, 24, Target::W_q, l.D);
-    l.d_v = size(dims.d_v, 28, Target::W_v, l.values_read());
+    const std::optional<Draw> W_v = find_draw(recipe, Target::W_v);
+    l.d_v = size(dims.d_v, 28, Target::W_v, W_v && W_v->init == Initialisation::identity ? l.values_read() : l.D);
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);

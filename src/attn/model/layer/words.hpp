@@ -16,8 +16,8 @@ struct Words {
     std::vector<std::string> key_tokens;                ///< (S) only with cross
     std::optional<std::vector<std::string>> vocabulary; ///< of a sentence, sorted
     std::vector<Index> ids, key_ids;                    ///< none for bare positions
-    bool cross = false;  ///< keys and values come from words of their own
-    bool ragged = false; ///< the entries of the batch have not all as many words
+    bool cross = false;                                 ///< keys and values come from words of their own
+    bool ragged = false;                                ///< the entries of the batch have not all as many words
 
     [[nodiscard]] Index T() const { return static_cast<Index>(tokens.size()); }
     [[nodiscard]] Index S() const { return cross ? static_cast<Index>(key_tokens.size()) : T(); }

@@ -97,8 +97,8 @@ enum class Needs : std::uint8_t {
     parameters, ///< of its own, as drawn or from files
     embeddings, ///< from which queries, keys and values are made
     key_embeddings,
-    model,      ///< a whole trained one
-    tokenizer   ///< of such a model
+    model,    ///< a whole trained one
+    tokenizer ///< of such a model
 };
 
 /// Whose --show names an item.

@@ -327,20 +327,21 @@ Show everything(const Recipe& recipe)
         const auto* draw = std::get_if<Draw>(&step);
         return draw != nullptr && is_parameter(draw->target);
     };
-    return existing_items({.command = ShownBy::run,
-                           .needs = {{Needs::parameters, has_embeddings || std::ranges::any_of(recipe.draws, is_drawn_parameter)},
-                                     {Needs::embeddings, has_embeddings},
-                                     {Needs::key_embeddings, has_embeddings && is_cross(recipe)},
-                                     {Needs::sentence, std::holds_alternative<SentenceInput>(recipe.input)},
-                                     {Needs::ids, has_ids},
-                                     {Needs::cross, is_cross(recipe)},
-                                     {Needs::key_ids, is_cross(recipe) && has_ids},
-                                     {Needs::softcap, attention.softcap.has_value()},
-                                     {Needs::mask, attention.causal || attention.window || attention.has_mask() ||
-                                                       attention.placed_by(PositionKind::alibi)},
-                                     {Needs::dropout, attention.dropout.has_value()},
-                                     {Needs::output_projection, has_output_projection(recipe)}},
-                           .mean = is_mean(recipe.head)});
+    return existing_items(
+        {.command = ShownBy::run,
+         .needs = {{Needs::parameters, has_embeddings || std::ranges::any_of(recipe.draws, is_drawn_parameter)},
+                   {Needs::embeddings, has_embeddings},
+                   {Needs::key_embeddings, has_embeddings && is_cross(recipe)},
+                   {Needs::sentence, std::holds_alternative<SentenceInput>(recipe.input)},
+                   {Needs::ids, has_ids},
+                   {Needs::cross, is_cross(recipe)},
+                   {Needs::key_ids, is_cross(recipe) && has_ids},
+                   {Needs::softcap, attention.softcap.has_value()},
+                   {Needs::mask,
+                    attention.causal || attention.window || attention.has_mask() || attention.placed_by(PositionKind::alibi)},
+                   {Needs::dropout, attention.dropout.has_value()},
+                   {Needs::output_projection, has_output_projection(recipe)}},
+         .mean = is_mean(recipe.head)});
 }
 
 // Each resolved_… judges what it gives.

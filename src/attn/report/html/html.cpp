@@ -5,7 +5,6 @@
 #include "attn/report/json/json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/svg/markup.hpp"
-#include "attn/report/text/introduction.hpp"
 #include "attn/tensor/buffer.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -87,12 +86,12 @@ const Shape& shape_of_weights(const model::Layer& layer)
 }
 
 /// {"remark":"Random …","shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
-void write_asked(const model::Result& result, const PageOptions& options, Buffer& out)
+void write_asked(const PageOptions& options, Buffer& out)
 {
     JsonWriter json(out);
     json.begin_object();
-    if (const std::string_view remark = remark_on_chance(result); !remark.empty()) {
-        json.member("remark", remark);
+    if (!options.remark.empty()) {
+        json.member("remark", options.remark);
     }
     if (options.shade.shade) {
         json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
@@ -155,7 +154,7 @@ void write_html(const model::Result& result, const PageParts& parts, const PageO
             write_json(result, {}, escaped);
             escaped.flush();
         } else if (name == "asked") {
-            write_asked(result, options, escaped);
+            write_asked(options, escaped);
             escaped.flush();
         } else if (text != texts.end()) {
             out.append(text->second);

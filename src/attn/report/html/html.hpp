@@ -21,6 +21,7 @@ struct PageParts {
 /// What a user asked for, beside the result.
 struct PageOptions {
     ShadeOptions shade = {};
+    std::string remark = {}; ///< above the picture; empty: none
     /// "attn-cli run …", which computes the result but for causal, scale and hidden words, which the page adds; empty: none.
     std::string command = {};
 };

@@ -102,7 +102,7 @@ TEST(Compare, AllowsTheToleranceOfTheTypesAsPyTorchDoes)
 TEST(Compare, AllowsHalfAUnitOfWhatWasPrinted)
 {
     const StoredTensor stored = row({0.1234});
-    const std::array printed{attn::math::parse_printed("0.1234")};
+    const attn::math::PrintedNumbers printed("0.1234", {{0}, {attn::math::PackedDigits({.fixed = 4, .scientific = {}})}});
     const auto agrees = [&](double value, const CompareOptions& options = {}) {
         const StoredTensor whole = row({value});
         return compare({{{{"x", stored.view()}, printed}}, {}}, {{{"x", whole.view()}}, {}}, options).agrees();

@@ -8,9 +8,12 @@
 
 namespace attn::model {
 
-/// "--embed-dim" for "dims.embed_dim".
+/// "--embed-dim" for "dims.embed_dim", "--set dims.d_a".
 inline std::string option_name(const FieldInfo& field)
 {
+    if (field.spelling == Spelling::key) {
+        return "--set " + std::string(field.key);
+    }
     if (field.section() == field::positions.section()) {
         return &field == &field::positions ? "--positions" : "--positions rope:" + std::string(field.name());
     }

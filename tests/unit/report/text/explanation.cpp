@@ -191,7 +191,7 @@ TEST(ExplanationText, LooksAnIdUpAndAddsASinusoid)
     EXPECT_NE(text_of(e).find("   look-up: \"be\" has id 3; id 3 is row 3\n"), std::string::npos) << text_of(e);
     e.id_by_vocabulary = true;
     e.embedding = {0.5};
-    e.sinusoid = {0.5};
+    e.added = {0.5};
     const std::string text = text_of(e);
     EXPECT_NE(text.find("\"be\" has id 3, its place in the vocabulary; id 3 is row 3\n"), std::string::npos) << text;
     EXPECT_NE(text.find("   x(be)[0] = 0.50 + sin(1 / 10000^(0/1)) = 0.50 + 0.50 = 1.00\n"), std::string::npos) << text;
