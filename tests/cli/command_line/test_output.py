@@ -1,6 +1,7 @@
 """Where output goes: whole files or none, full disks, closed descriptors, readers that leave, signals."""
 
 import fcntl
+import json
 import os
 import resource
 import shutil
@@ -418,3 +419,19 @@ def test_a_replaced_file_loses_its_set_user_and_set_group_bits(bits, tmp_path):
     assert stat.S_IMODE(file.stat().st_mode) == bits
     succeeds("run", SENTENCE, "-o", file)
     assert stat.S_IMODE(file.stat().st_mode) == bits & 0o777
+
+
+def test_a_recipe_has_a_line_for_each_key_step_and_published_array(tmp_path):
+    sentence = r'to "be], \ {or" not, \"'
+    succeeds("run", sentence, "--heads", "2", "--embed-dim", "4", "-o", "mine.recipe.json", cwd=tmp_path)
+    text = (tmp_path / "mine.recipe.json").read_text()
+    recipe = json.loads(text)
+    assert recipe["input"]["sentence"] == sentence
+    lines = text.splitlines()
+    assert lines[0] == "{" and lines[-1] == "}" and lines[1] == '  "schema": "attn-cli/recipe/1",'
+    assert [line[3:].split('"')[0] for line in lines if line.startswith('  "')] == list(recipe)
+    for name in ("draws", "published"):
+        first = lines.index(f'  "{name}": [') + 1
+        steps = lines[first : first + len(recipe[name])]
+        assert [json.loads(step.strip().rstrip(",")) for step in steps] == recipe[name]
+        assert all(step.startswith("    {") for step in steps) and lines[first + len(steps)].startswith("  ]")

@@ -163,6 +163,41 @@ Texts metadata(model::Document document, std::string config)
     return {{std::string(key::schema), std::string(name_of(document))}, {std::string(key::config), std::move(config)}};
 }
 
+/// An object of which each key begins a line, and in a list of objects each of these.
+std::string on_lines(std::string_view object)
+{
+    std::string lines;
+    int depth = 0;
+    bool in_text = false;
+    bool in_list = false; // of objects
+    const auto begin_line = [&](int indent) { lines.append("\n").append(static_cast<std::size_t>(2 * indent), ' '); };
+    for (std::size_t i = 0; i < object.size(); ++i) {
+        const char c = object[i];
+        const bool closes_list = !in_text && c == ']' && depth == 2 && in_list;
+        if (closes_list || (!in_text && c == '}' && depth == 1)) {
+            begin_line(depth - 1);
+            in_list = false;
+        }
+        lines += c;
+        if (in_text) {
+            lines.append(object.substr(i + 1, c == '\\' ? 1 : 0));
+            i += c == '\\' ? 1 : 0;
+            in_text = c != '"';
+            continue;
+        }
+        in_text = c == '"';
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        in_list = in_list || (c == '[' && depth == 2 && object.substr(i + 1).starts_with('{'));
+        const bool breaks = depth == 1 || (depth == 2 && in_list);
+        if (breaks && (c == ',' || (c == '{' && depth == 1) || (c == '[' && depth == 2))) {
+            begin_line(depth);
+        } else if (c == ',' || c == ':') {
+            lines += ' ';
+        }
+    }
+    return lines;
+}
+
 } // namespace
 
 void write_json(const Result& result, const JsonOptions& options, Buffer& buffer)
@@ -207,6 +242,12 @@ void write_recipe(const model::Recipe& recipe, Buffer& buffer)
 {
     JsonWriter json(buffer);
     write_recipe_object(json, recipe, WithPublished::yes);
+}
+
+void write_recipe_on_lines(const model::Recipe& recipe, Buffer& buffer)
+{
+    buffer.append(on_lines(text_of([&](JsonWriter& json) { write_recipe_object(json, recipe, WithPublished::yes); })));
+    buffer.append("\n");
 }
 
 Texts metadata_of(const model::Recipe& config)

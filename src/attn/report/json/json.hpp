@@ -37,6 +37,8 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
 
 /// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
 void write_recipe(const model::Recipe& recipe, Buffer& buffer);
+/// The same for people to read and change, and a newline: a line for each key, step of the draws and published array.
+void write_recipe_on_lines(const model::Recipe& recipe, Buffer& buffer);
 
 /// What a .safetensors of a result says beside its tensors: texts by name, the "schema" and the "config" of the JSON.
 using Texts = std::vector<std::pair<std::string, std::string>>;
