@@ -8,7 +8,7 @@
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0; with
 //                   a sink, a logit of the head that has no key and no value, they sum to less than 1
 //   lse           = ln Σ exp(masked_scores), sink and all (T); -inf for an empty row
-//   dropped_weights = weights · kept / (1 - p)            only with dropout: kept is 0 or 1, drawn by whoever calls
+//   dropped_weights = weights · kept / (1 - p)            only with dropout: kept is 0 or 1, drawn by the caller
 //   head_context  = weights · V                           (T, d_v); dropped_weights · V with dropout
 //
 // With MaskAt::scores the mask comes before the scale: masked_scores = scores + bias, scaled_scores = masked_scores · scale,
@@ -70,7 +70,7 @@ struct AttentionOptions {
                                                   ///< type has, whatever its range, and the weights to this type
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     std::optional<ElementType> weights_type = {}; ///< rounds exp(score - maximum), for the product with V alone, to this type:
-                                                  ///< sums and shown weights know nothing of it. In tiles the maximum is that
+                                                  ///< sums and shown weights are not rounded. In tiles the maximum is that
                                                   ///< of the keys so far
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
     std::optional<Dropout> dropout = {};          ///< of the weights; AttentionInputs::kept says which stay
@@ -104,7 +104,7 @@ struct KeyRange {
 /// Documents in one sequence: a query sees the keys of its own, which is that of the key at its place.
 struct Segments {
     std::vector<std::int32_t> of_key; ///< (B, P+S): which one, counted from 0 through the whole batch
-    std::vector<KeyRange> reach;      ///< of each the first key, and behind the last one
+    std::vector<KeyRange> reach;      ///< the first key of each, and the end after its last
     bool interleaved = false;         ///< in some reach lies a key of another
 };
 
@@ -213,7 +213,7 @@ struct AttentionNotes {
     std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "dropout"; empty: they did
 };
 
-/// On the fast path of work.isa, but on the portable one for float64, a softmax type that is not float32, scores that are no
+/// On the fast path of work.isa; on the portable one for float64, a softmax type that is not float32, scores that are not
 /// products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond.
 /// Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,

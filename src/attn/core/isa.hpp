@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 4> isa_names{"portable", "avx2", "
 [[nodiscard]] Isa best_isa();
 
 /// Does nothing but fused multiply-adds of float32 in registers, at least `rounds` times 1024 of one vector, and returns the
-/// number of floating-point operations done (two an element). Timed by the caller it gives the peak of one core.
+/// number of floating-point operations done (two per element). Timed by the caller it gives the peak of one core.
 /// `portable` multiplies and adds in two steps, in vectors of four. Throws Error(internal) for what is not available.
 [[nodiscard]] Index multiply_add(Isa isa, Index rounds);
 

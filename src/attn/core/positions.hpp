@@ -1,4 +1,4 @@
-// Where a word stands, for an attention that would not know: three ways, positions counted from 0 on both sides.
+// Where a word stands, which attention does not know by itself: three ways; positions count from 0 on both sides.
 //
 //   sinusoidal  x[2i]   += sin(p / 10000^(2i/D))      added to the embedding of position p
 //               x[2i+1] += cos(p / 10000^(2i/D))

@@ -6,7 +6,7 @@
 //   general     q·(W_a·k + b_Wa)                                     W_a (d_k, d_k)
 //   additive    v_a·tanh((W_a·q + b_Wa) + (U_a·k + b_Ua)) + b_va     W_a and U_a (d_a, d_k), v_a (d_a)
 //
-// One without parameters is the product of both vectors and what becomes of it beside their lengths. General and additive
+// One without parameters is made of the product of both vectors and of their lengths. General and additive
 // scores have parameters, of their own for every query head; W_a·q + b_Wa and its like are rounded to the type as queries and
 // keys are, and the biases may be absent. (dot and general: Luong et al. 2015, "Effective Approaches to Attention-based Neural
 // Machine Translation", equation 8; cosine: Graves et al. 2014, "Neural Turing Machines", equation 6; additive: Bahdanau et al.

@@ -1,4 +1,4 @@
-// The stages of attention, one function each, to be read beside the formulas of attention.hpp.
+// The stages of attention, one function each, to be read with the formulas of attention.hpp.
 //
 // Everything takes and returns row-major matrices of Scalar (float or double). Products are summed in index order, in double
 // and rounded once to Scalar or, with Rounding::step, in Scalar; no other order, no fused operation, nothing that depends on

@@ -14,7 +14,7 @@
 //
 // Stages that are asked for come from a second pass over the same tiles. Every sum has one order, which no number of threads
 // changes; but it is another one for each instruction set, and its products are fused: the numbers are as good as those of
-// the portable path and not the same. Memory, beside the results, is a few hundred KiB a thread.
+// the portable path and not the same. Memory, apart from the results, is a few hundred KiB per thread.
 #pragma once
 
 #include "attn/core/attention.hpp"

@@ -51,7 +51,7 @@ struct RowPlace {
 /// What one query sees.
 struct Visible {
     KeyRange keys;          ///< others not at all
-    RowVector<double> bias; ///< (P+S): of each key, or empty: there is none
+    RowVector<double> bias; ///< (P+S): of each key; empty if there is none
 
     /// What is added to its score of a key: -inf where it does not see that.
     [[nodiscard]] double added(Index key) const

@@ -21,7 +21,7 @@ using Bytes = std::span<const std::byte>;
     return text.substr(text.starts_with(mark) ? mark.size() : 0);
 }
 
-/// "line 3, column 7" of the byte at `offset`; columns count characters, and a byte order mark is none.
+/// "line 3, column 7" of the byte at `offset`; columns count characters, not counting a byte order mark.
 [[nodiscard]] std::string position_in(std::string_view text, std::size_t offset);
 
 /// NumPy's limit, since its version 2; tensors of files have no more.

@@ -20,7 +20,7 @@ namespace attn::math {
 /// "0.5", true is "1" and false "0". No word at all, "null" and "masked" stand for a masked score, "-inf".
 [[nodiscard]] std::string_view usual_spelling(std::string_view word);
 
-/// PrintedDigits, where there may be one a line; -1: none.
+/// PrintedDigits, where there may be one per line; -1: none.
 struct PackedDigits {
     std::int16_t fixed = -1, scientific = -1;
 

@@ -18,7 +18,7 @@ using model::Axis;
 /// The names of `count` places along an axis.
 struct AxisLabels {
     std::vector<Index> numbers;     ///< the position in the full run, or just 0 … count-1
-    std::vector<std::string> words; ///< one a place; empty where places have no word
+    std::vector<std::string> words; ///< one per place; empty where places have no word
 };
 [[nodiscard]] AxisLabels labels_of(const model::Result& result, Axis axis, Index count);
 

@@ -9,9 +9,9 @@
 
 namespace attn::report {
 
-/// One record a number, the numbers as in JSON (a masked score is empty). With `index` a first column "index" holds the line's
-/// number; of several results in one file the first alone has a header, whichever line it is of. Of a whole trained model there
-/// is a column "layer" behind that of the array.
+/// One record per number, the numbers as in JSON (a masked score is empty). With `index` a first column "index" holds the
+/// line's number; of several results in one file the first alone has a header, whichever line it is of. Of a whole trained
+/// model there is a column "layer" after that of the array.
 struct CsvOptions {
     bool header = true;
     std::optional<Index> index;

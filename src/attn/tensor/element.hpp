@@ -17,7 +17,7 @@ enum class ElementType { float16, bfloat16, float32, float64, boolean, int32, in
 [[nodiscard]] Index size_of(ElementType type);
 /// "float16", "bfloat16", "float32", "float64", "bool", "int32", "int64".
 [[nodiscard]] std::string_view name_of(ElementType type);
-/// int32 or int64; a boolean is none.
+/// int32 or int64; a boolean is not one.
 [[nodiscard]] bool is_integer(ElementType type);
 /// float16 or bfloat16.
 [[nodiscard]] bool is_half(ElementType type);

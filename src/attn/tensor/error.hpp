@@ -37,7 +37,7 @@ private:
 };
 
 /// `bytes` between single quotes, fit for one line of a terminal: control characters, those that break a line or turn its
-/// direction, and bytes that are no UTF-8 are escaped as \n, \t or \xNN, and what is longer than `most` bytes ends in "…".
+/// direction, and bytes that are not UTF-8 are escaped as \n, \t or \xNN, and what is longer than `most` bytes ends in "…".
 [[nodiscard]] std::string in_quotes(std::string_view bytes, std::size_t most = 60);
 
 /// "1 row", "3 rows"

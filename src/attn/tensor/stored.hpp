@@ -19,7 +19,7 @@ struct NamedTensor {
     std::function<void()> read = {};
     std::shared_ptr<const void> owner = {}; ///< of the view's bytes, where they go when the last copy goes
 
-    /// For whoever has judged type and shape, and looks at the numbers next. Throws Error(data) for damaged data, each time.
+    /// For a caller that has checked type and shape and reads the numbers next. Throws Error(data) for damaged data, each time.
     void read_numbers() const
     {
         if (read) {

@@ -82,7 +82,7 @@ struct RopePart {
     bool operator==(const RopePart&) const = default;
 };
 
-/// Keys that a query sees before and behind itself.
+/// Keys that a query sees before and after itself.
 struct WindowPart {
     Index left = -1, right = -1; ///< -1: all
 };
@@ -128,7 +128,7 @@ struct EmbeddingPart {
     double scale = 1;
     std::string positions = {}; ///< of positions.weight (position_rows, size); empty: none
     Index position_rows = 0;
-    std::optional<Index> padding = {}; ///< RoBERTa: places begin behind this id, and count no tokens that are this id
+    std::optional<Index> padding = {}; ///< RoBERTa: places begin after this id, and count no tokens that are this id
     std::string types = {};            ///< of types.weight (type_rows, size); empty: none
     Index type_rows = 0;
     std::optional<NormPart> norm = {};
@@ -156,7 +156,7 @@ struct HeadPart {
 struct Architecture {
     std::string type = {}; ///< model_type of config.json
     Index D = 0;           ///< of hidden states
-    bool causal = false;   ///< a token sees none behind it
+    bool causal = false;   ///< a token sees none after it
     Index most_tokens = 0; ///< of one sequence
     EmbeddingPart embedding = {};
     std::vector<LayerPart> layers = {};

@@ -1,6 +1,6 @@
 // What config.json says, and whether we have understood all of it.
 //
-// A key that nobody asks for may change what a model computes. So a description asks for each key that it knows, and what is
+// An unknown key may change what a model computes. So a description asks for each key that it knows, and what is
 // left over is refused by name, unless it is harmless (training, generation, tokens, bookkeeping) or the user says that it is.
 #pragma once
 
@@ -75,7 +75,7 @@ public:
     /// These change nothing that is computed here.
     void pass_over(Keys keys);
 
-    /// Throws Error(data) naming every key that nobody has asked for; of an object of which nothing is known, the object.
+    /// Throws Error(data) naming every key that was not asked for, or the object if none of its keys was.
     void require_all_used() const;
 
 private:

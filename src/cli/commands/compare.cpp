@@ -78,7 +78,7 @@ int execute_compare(CompareOptions& options, const TypedArguments& operands, con
     const std::string& name_a = operands.words[0];
     const std::string& name_b = operands.words[1];
     if (split_tensor_argument(name_a).path == "-" && split_tensor_argument(name_b).path == "-") {
-        throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: one -");
+        throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: - for one file");
     }
     const ComparedFile a(name_a, globals.most_bytes());
     const ComparedFile b(name_b, globals.most_bytes());

@@ -16,7 +16,7 @@ namespace attn::cli {
 namespace {
 
 constexpr std::array examples{
-    Example{"attn-cli help", "the pages of the manual, a line each"},
+    Example{"attn-cli help", "the pages of the manual, one per line"},
     Example{"attn-cli help tutorial", "one page, on a terminal through $PAGER"},
     Example{"attn-cli help run", "what attn-cli run --help shows"},
 };

@@ -1,4 +1,4 @@
-// run --lines: one sentence a line in, one result a line out, on several threads.
+// run --lines: one sentence per line in, one result per line out, on several threads.
 #pragma once
 
 #include "cli/commands/run_report.hpp"

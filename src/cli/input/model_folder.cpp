@@ -84,7 +84,7 @@ io::NamedBytes ModelFolder::map(const std::string& name)
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) { // a FIFO or a device would never end
         throw Error(ErrorKind::no_input, quoted_path(folder_),
-                    (is_there(path) ? "something that is no file as " : "no ") + in_quotes(name),
+                    (is_there(path) ? "something that is not a file as " : "no ") + in_quotes(name),
                     fmt::format("a folder with {}, {} and {}, or with {} and {}", config_file, tokenizer_file, weights_file,
                                 config_file, draws_file));
     }

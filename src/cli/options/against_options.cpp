@@ -27,7 +27,7 @@ void require_file(const OptionInfo& option, const std::string& file)
 void require_one(const AgainstOptions& against, std::string_view option)
 {
     if (against.files.size() > 1) {
-        throw Error(ErrorKind::usage, option, fmt::format("{} files behind {}", against.files.size(), option::against.name),
+        throw Error(ErrorKind::usage, option, fmt::format("{} files after {}", against.files.size(), option::against.name),
                     "one");
     }
 }
@@ -79,7 +79,7 @@ void finish_against(AgainstOptions& against, std::span<const std::string> words,
     against.files.assign(words.begin(), words.end());
     against.files.insert(against.files.begin(), *against.first);
     if (std::ranges::count_if(against.files, is_standard_input) + std::ranges::count_if(read, is_standard_input) > 1) {
-        throw Error(ErrorKind::usage, "--against: standard input can be read once; allowed: one -");
+        throw Error(ErrorKind::usage, "--against: standard input can be read once; allowed: - for one file");
     }
     if (output.path) {
         require_picture(*output.path);

@@ -32,7 +32,7 @@ struct TypedOption {
     [[nodiscard]] std::string said() const { return name == model::option::set ? name_of_key(value.value_or("")) : name; }
 };
 
-/// What is typed that is no option, in order; and the options once more, for who repeats them.
+/// What is typed that is not an option, in order; and the options once more, for who repeats them.
 struct TypedArguments {
     std::vector<std::string> words;
     std::size_t after_dashes = 0; ///< of them, the last ones: what came after "--"

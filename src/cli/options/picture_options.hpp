@@ -39,8 +39,8 @@ struct PictureOptions {
 
 void declare_pictures(Options& options, PictureOptions& picture, PictureSpelling spelling);
 
-/// Throws Error(usage) for picture options beside a format that is no picture, shades of what has no colours or one scale, and
-/// for --top of a picture other than arcs.
+/// Throws Error(usage) for picture options beside a format that is not a picture, shades of what has no colours or one scale,
+/// and for --top of a picture other than arcs.
 [[nodiscard]] report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top,
                                             const OutputOptions& output, Format format);
 

@@ -188,7 +188,7 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
     refuse_items_without_commas(operands, run);
     read_source(operands, run);
     if (run.against.files.size() > 1 && run.source == SentenceSource::pipe) {
-        throw Error(ErrorKind::usage, "--against takes every word behind it as a FILE; SENTENCE goes before it, or - for "
+        throw Error(ErrorKind::usage, "--against takes every word after it as a FILE; SENTENCE goes before it, or - for "
                                       "standard input");
     }
     run.runs_model = finish_trained(given, run);

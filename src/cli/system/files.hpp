@@ -37,7 +37,7 @@ private:
 
 /// How a path is called in a message: quoted, and never shortened, for its end tells most.
 [[nodiscard]] std::string quoted_path(const std::string& path);
-/// The same without the quotes, for reports that name a file a line.
+/// The same without the quotes, for reports that name one file per line.
 [[nodiscard]] std::string visible_path(const std::string& path);
 /// Quoted, but "standard input" for "-".
 [[nodiscard]] std::string name_of_input(const std::string& path);

@@ -585,7 +585,7 @@ def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
         assert_fails(against(tmp_path, "mine.npy", options=options), 2, message)
     for option in ("-o", "--suggest-input"):
         two = against(tmp_path, "mine.npy", "mine.npy", options=(option, "y.svg" if option == "-o" else "y.npz"))
-        assert_fails(two, 2, f"{option}: got 2 files behind --against; allowed: one")
+        assert_fails(two, 2, f"{option}: got 2 files after --against; allowed: one")
     assert_fails(run("attend", *QKV, "--suggest-input", "y.npz", cwd=tmp_path), 2, "--suggest-input requires --against")
 
 

@@ -269,7 +269,7 @@ BROKEN = {
     "[[1, 2],\n [3, y]]": "'x', line 2, column 6: got 'y'; allowed: numbers as PyTorch or NumPy prints them",
     "[[1, 2]]\n[[3, 4]]\n": "'x', line 2, column 1: got another array without a name; allowed: one array, or a title before each, such as W_q =",
     "a = [1]\na = [2]\n": "'x': got two arrays with the name 'a'; allowed: one of a name",
-    "1 2\n3 4\n\n5 6\n": "'x': got arrays of 2 rows and 1 row behind a blank line; allowed: one array, or heads of the same shape",
+    "1 2\n3 4\n\n5 6\n": "'x': got arrays of 2 rows and 1 row after a blank line; allowed: one array, or heads of the same shape",
     "": "'x': got an empty file; allowed: a result or tensor as JSON, an array as text (printed, np.savetxt, CSV, a list), or the formats .npy",
     " \n\n": "'x': got a file that begins with ' \\n\\n'",
     "some prose\nand more of it\n": "'x': got a file that begins with 'some pros'",

@@ -16,7 +16,7 @@ namespace attn::io {
 /// Tensors are .npy, .npz and .safetensors; JSON is results and tensors of ours; a text is anything of texts/text_file.hpp.
 enum class ArrayFormat { tensors, json, text };
 
-/// What a text says of an array beside its numbers.
+/// What a text says of an array, apart from its numbers.
 struct OfText {
     math::PrintedNumbers printed;                ///< row-major; they read from the bytes
     std::vector<std::string> rows, columns = {}; ///< words of the last two dimensions; empty: it has none
@@ -24,16 +24,16 @@ struct OfText {
 
 struct ArrayFile {
     TensorFile file;                           ///< a text gives int64, bool or float64, as its numbers are
-    std::vector<OfText> texts = {};            ///< of a text: one an entry
+    std::vector<OfText> texts = {};            ///< of a text: one per entry
     std::vector<model::NamedWords> words = {}; ///< of results as JSON
 
-    /// How the numbers of an entry were printed; of a file that is no text, nothing.
+    /// How the numbers of an entry were printed; of a file that is not a text, nothing.
     [[nodiscard]] const OfText& of_text(const NamedTensor& entry) const;
 };
 
-/// What the first bytes may be the beginning of. Throws Error(data), naming `what`, for what is none of them.
+/// What the first bytes may be the beginning of. Throws Error(data), naming `what`, for anything else.
 [[nodiscard]] ArrayFormat may_begin_arrays(Bytes front, const std::string& what);
-/// The same of a whole file. An object of JSON that is no document of ours is a text.
+/// The same of a whole file. An object of JSON that is not a document of ours is a text.
 [[nodiscard]] ArrayFormat array_format(Bytes bytes, const std::string& what);
 
 /// Reads a file of any kind; of an .npz the numbers later, as open_tensors() does. `only` is the one array that is wanted. Of

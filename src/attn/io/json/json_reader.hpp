@@ -86,7 +86,7 @@ public:
     /// A number's text, or what a string says.
     [[nodiscard]] std::string_view text() const;
 
-    /// Turns a value that is no array into text, or gives nothing to refuse it.
+    /// Turns a value that is not an array into text, or gives nothing to refuse it.
     using Leaf = std::function<std::optional<std::string_view>(JsonKind kind, std::string_view text)>;
     /// Nested arrays. Throws Error(data) when they are ragged or a leaf is refused.
     [[nodiscard]] TextArray nested(const Leaf& leaf, std::string_view allowed) const;
@@ -127,7 +127,7 @@ private:
 /// The text of a number, or of one of the strings "inf", "-inf" and "nan", which stand for what JSON cannot write.
 [[nodiscard]] std::optional<std::string_view> decimal(JsonKind kind, std::string_view text);
 
-/// "a.b", or a['b c'] for a key that is no plain name: what errors call a member of the object at `place`.
+/// "a.b", or a['b c'] for a key that is not a plain name: what errors call a member of the object at `place`.
 [[nodiscard]] std::string member_place(const std::string& place, std::string_view key);
 
 /// The string that an object gives for key::schema, read no further than needed. Nothing when there is none. Throws Error(data)

@@ -21,7 +21,7 @@ public:
 
     /// The first byte of what comes next: '{', '[', '"', 't', 'f', 'n', '-' or a digit begin a value. NUL at the end.
     [[nodiscard]] char next();
-    /// How many bytes are behind.
+    /// How many bytes have been read.
     [[nodiscard]] std::size_t here() const { return at_; }
 
     /// The key that object() read last, and its quotes.
@@ -30,7 +30,7 @@ public:
     };
     [[nodiscard]] Extent member() const { return member_; }
 
-    /// Each of these throws Error(data) for what is no JSON, and for a value of another kind, as if it were none.
+    /// Each of these throws Error(data) for what is not JSON, and for a value of another kind, as if it were none.
 
     /// take(key) for each member; it reads the value or skips it, and may say false to stop there. The key is valid until
     /// another string is read.

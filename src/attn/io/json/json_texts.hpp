@@ -20,8 +20,8 @@ struct JsonText {
 };
 
 /// The objects of `file`, each on lines of its own, one or several (as `jq .` lays them out). What else stands on these lines
-/// is part of the text, and what is no object ends the list as one more text, for the parser to refuse. Each text begins where
-/// its line does, the only one of a file where the file does. An empty file has none.
+/// is part of the text, and what is not an object ends the list as one more text, for the parser to refuse. Each text begins
+/// where its line does, the only one of a file where the file does. An empty file has none.
 [[nodiscard]] std::vector<JsonText> split_documents(std::string_view file);
 
 /// From the first brace or bracket of a text on; nothing of one that begins otherwise.

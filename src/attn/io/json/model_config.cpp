@@ -172,9 +172,9 @@ void read_files(JsonScanner& scanner, std::map<std::string, std::string>& files)
         }
         std::string file(scanner.string());
         if (!is_plain_name(file)) {
-            scanner.refuse(
-                fmt::format("weight_map names the file {}, which is no plain name of a file beside the index", in_quotes(file)),
-                scanner.here() - 1);
+            scanner.refuse(fmt::format("weight_map names the file {}, which is not the plain name of a file beside the index",
+                                       in_quotes(file)),
+                           scanner.here() - 1);
         }
         const auto [entry, added] = files.emplace(std::move(tensor), std::move(file));
         if (!added) {

@@ -1,4 +1,4 @@
-// The two JSON files beside a trained model's weights, read as streams.
+// The two JSON files next to a trained model's weights, read as streams.
 //
 //   config.json                    {"model_type": "bert", "hidden_size": 384, "rope_parameters": {"rope_theta": 10000.0, …}, …}
 //   model.safetensors.index.json   {"metadata": {…}, "weight_map": {"a.tensor": "model-00001-of-00003.safetensors", …}}
@@ -13,7 +13,7 @@
 
 namespace attn::io {
 
-/// Every key of a config.json, flat. Throws Error(data) for what is no JSON object, and for a key that is there twice.
+/// Every key of a config.json, flat. Throws Error(data) for what is not a JSON object, and for a key that is there twice.
 [[nodiscard]] transformer::ConfigValues read_model_config(std::string_view text);
 
 /// Which file has which tensor, by an index. Throws Error(data) for what is no such JSON, a tensor that is there twice, and a

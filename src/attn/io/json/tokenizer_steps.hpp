@@ -9,7 +9,7 @@
 
 namespace attn::io {
 
-/// An object of tokenizer.json. The format grows, so that members nobody asks for are allowed; null is as good as absent.
+/// An object of tokenizer.json. The format grows, so unknown members are allowed; null counts as absent.
 class Members {
 public:
     /// Throws Error(data) when `value` is no object.

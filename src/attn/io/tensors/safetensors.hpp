@@ -5,7 +5,7 @@
 //   8       n      JSON: {"W_q": {"dtype": "F32", "shape": [24, 16], "data_offsets": [0, 1536]}, …}, perhaps spaces
 //   8 + n   …      the elements, row-major, little-endian; offsets count from here
 //
-// The tensors fill all of the file, one behind the other. "__metadata__" holds strings, which we write and do not use.
+// The tensors fill all of the file, one after another. "__metadata__" holds strings, which we write and do not use.
 // The JSON is read as a stream: each tensor is checked where it stands, so that a header which makes no sense is refused at the
 // first of it, and one that does takes a few times its own bytes.
 #pragma once

@@ -19,7 +19,7 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 /// Tensors by name, in the file's order. Views point into the bytes that were read, but for what was deflated in an .npz.
 struct TensorFile {
-    /// A tensor of an element type that we do not read, such as int32: no harm as long as nobody asks for it.
+    /// A tensor of an element type that we do not read, such as int32: an error only if it is asked for.
     struct Unsupported {
         std::string name;
         std::string type; ///< as the file calls it: "I32", "<i4"

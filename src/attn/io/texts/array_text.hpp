@@ -30,7 +30,7 @@ public:
     /// Both outlive it. Throws Error(too_large) for a text of 4 GiB and more.
     NumbersInText(std::string_view text, const std::string& what);
 
-    /// The word that begins there. Throws Error(data) for what is no number.
+    /// The word that begins there. Throws Error(data) for what is not a number.
     void add(std::size_t begin);
     /// Whether it is one, and added.
     [[nodiscard]] bool try_add(std::size_t begin);

@@ -1,4 +1,4 @@
-// CSV as `run` writes it (report/csv.hpp): one record a number, with its place in the array.
+// CSV as `run` writes it (report/csv.hpp): one record per number, with its place in the array.
 //
 //   array,head,row,column,query_token,key_token,value      in front "index", of several results; behind "array" "layer"
 //   weights,0,0,0,Life,Life,0.9988521                      a masked score has no value

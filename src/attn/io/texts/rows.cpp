@@ -199,7 +199,7 @@ private:
             rows_of_first_ = rows_of_block_;
         } else if (rows_of_block_ != rows_of_first_) {
             throw Error(ErrorKind::data, what_,
-                        fmt::format("arrays of {} and {} behind a blank line", counted(rows_of_first_, "row"),
+                        fmt::format("arrays of {} and {} after a blank line", counted(rows_of_first_, "row"),
                                     counted(rows_of_block_, "row")),
                         "one array, or heads of the same shape");
         }

@@ -31,7 +31,7 @@ private:
     Index number_;
 };
 
-/// Throws Error(data) for what is no UTF-8, by line and byte.
+/// Throws Error(data) for what is not UTF-8, by line and byte.
 void require_word(const std::string& name, const VectorLine& line, std::string_view word);
 
 /// A line, taken apart.
@@ -39,11 +39,11 @@ struct VectorEntry {
     std::string_view word;
     std::string_view numbers;
 };
-/// Throws Error(data) for fewer numbers than `dim` and for a word that is no UTF-8.
+/// Throws Error(data) for fewer numbers than `dim` and for a word that is not UTF-8.
 [[nodiscard]] VectorEntry entry_of(const VectorText& text, const VectorLine& line);
 
 /// Into `row`, as many as it has room for: the nearest float64, 0 for what is nearer to 0 than to any other. Throws Error(data)
-/// for what is no number, not finite, or beyond float64.
+/// for what is not a number, not finite, or beyond float64.
 void read_numbers(const std::string& name, const VectorLine& line, std::string_view numbers, bool allow_nonfinite,
                   std::span<double> row);
 

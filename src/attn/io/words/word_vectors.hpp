@@ -1,4 +1,4 @@
-// Word vectors as text: GloVe, word2vec's text format, fastText's .vec. One word a line:
+// Word vectors as text: GloVe, word2vec's text format, fastText's .vec. One word per line:
 //
 //   [count dim]                     word2vec and fastText; GloVe has no such line
 //   word 0.25 -1.5 … 3e-2           the word, then dim decimal numbers, parted by one ASCII space each
@@ -25,7 +25,7 @@
 
 namespace attn::io {
 
-/// What stands in a file, behind a byte order mark. The bytes outlive it.
+/// What stands in a file, after a byte order mark. The bytes outlive it.
 struct TextFile {
     std::string_view text;
     std::string name; ///< for messages
@@ -50,12 +50,12 @@ struct VectorSearch {
 [[nodiscard]] VectorText open_vector_text(Bytes bytes, std::string name);
 
 /// Walks through the whole text. Throws Error(data), with the number of the line: too few
-/// numbers, a word that is no UTF-8, a line of megabytes; of the wanted words also too many numbers, what is no number, not
+/// numbers, a word that is not UTF-8, a line of megabytes; of the wanted words also too many numbers, what is not a number, not
 /// finite or beyond float64, a word that stands there twice; and for another number of words than the header states.
 [[nodiscard]] model::FoundVectors find_vectors(const VectorText& text, const model::WantedWords& wanted,
                                                const VectorSearch& search = {});
 
-/// Where each word stands, 24 bytes a word: for whoever searches a text many times. Finds what find_vectors finds and throws
+/// Where each word stands, 24 bytes per word: for searching a text many times. Finds what find_vectors finds and throws
 /// what it throws.
 class VectorIndex {
 public:
@@ -79,14 +79,14 @@ struct WordLines {
     std::vector<std::string_view> words; ///< the first ones
     Index count = 0;                     ///< of all
 };
-/// Words, one a line, of which `most` are kept; the text begins and its lines end as above. The same word may stand there
-/// often. Throws Error(data) for a line that is empty or no UTF-8.
+/// Words, one per line, of which `most` are kept; the text begins and its lines end as above. The same word may stand there
+/// often. Throws Error(data) for a line that is empty or not UTF-8.
 [[nodiscard]] WordLines word_lines(Bytes bytes, const std::string& name, Index most);
 
-/// A list of words, one a line, for the rows of a tensor, as above.
+/// A list of words, one per line, for the rows of a tensor, as above.
 class WordList {
 public:
-    /// For so many rows: of a list of more words none is kept. Throws Error(data): a line that is empty or no UTF-8, a word
+    /// For so many rows: of a list of more words none is kept. Throws Error(data): a line that is empty or not UTF-8, a word
     /// that stands there twice.
     WordList(Bytes bytes, const std::string& name, Index rows);
 

@@ -5,7 +5,7 @@
 //   (B, H, T, d)   (H, T, d)   (T, d)             heads as a dimension of their own, or none
 //   (B, T, H·d)    (T, H·d)                       with Attend::heads: heads side by side
 //   (B, T, H, d)   (T, H, d)      (T, d)          with TensorLayout::bshd, the cache too
-//   (total, H, d)                                 with cu_seqlens: sequences one behind the other
+//   (total, H, d)                                 with cu_seqlens: sequences one after another
 //
 // Keys and values have the same layout with H_kv heads and S keys; the values' size d_v may differ. The cache, past_key
 // (B, H_kv, P, d_k) and past_value (B, H_kv, P, d_v), or without B, comes before the new keys.

@@ -9,7 +9,7 @@ namespace attn::model {
 struct AttendViews : core::AttentionInputs {
     core::AttentionDims sizes;
     bool batched = true, headed = true; ///< whether the queries have such dimensions
-    bool side_by_side = false;          ///< the heads of a position lie beside each other
+    bool side_by_side = false;          ///< the heads of a position lie side by side
     bool merged = false;                ///< in one dimension, H·d
 };
 

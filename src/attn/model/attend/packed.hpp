@@ -1,4 +1,4 @@
-// Sequences of different lengths that lie one behind the other, (total, H, d), as FlashAttention's varlen functions take them.
+// Sequences of different lengths that lie one after another, (total, H, d), as FlashAttention's varlen functions take them.
 #pragma once
 
 #include "attn/core/work.hpp"

@@ -29,7 +29,7 @@ struct ResolvedAttend {
     AttendViews views;              ///< shapes that go together; the numbers that place and hide keys; what tiles need
     std::vector<AskedStage> stages; ///< in the order of Item; there is memory for them, and for the work
     core::Work work;                ///< how it is computed
-    std::optional<Boundaries> sequences = {}; ///< that lie one behind the other
+    std::optional<Boundaries> sequences = {}; ///< that lie one after another
 };
 
 /// Computes it. Only memory can end on the way.

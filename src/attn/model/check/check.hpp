@@ -21,8 +21,8 @@ using Written = std::function<SavedResult(const Result&)>;
 /// nothing but its config.
 [[nodiscard]] RunSettings settings_for(const SavedResult& saved, RunSettings settings);
 
-/// Everything that a document states beside its config, compared with the one that a run of its config writes: decimals exactly
-/// (as numbers: 1.50 equals 1.5), or within the tolerance.
+/// Everything that a document states apart from its config, compared with the one that a run of its config writes: decimals
+/// exactly (as numbers: 1.50 equals 1.5), or within the tolerance.
 [[nodiscard]] std::vector<Finding> findings_of(const SavedResult& stated, const SavedResult& computed,
                                                const Tolerance& tolerance);
 

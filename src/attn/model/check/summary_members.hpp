@@ -9,7 +9,7 @@
 
 namespace attn::model {
 
-/// A mean that a head has, or all of them have not: that depends on words and rows alone.
+/// A mean that all heads have or none has: that depends on words and rows alone.
 struct HeadMean {
     std::string_view name;
     std::optional<double> (*value)(const HeadSummary&);

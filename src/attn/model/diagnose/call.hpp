@@ -18,7 +18,7 @@ struct Call {
     std::optional<Index> embedding_size = {};        ///< of a run
     std::optional<Matrix<double>> residual = {};     ///< (T, D) of a run: the embeddings, where what is compared is as wide
 
-    bool packed = false; ///< sequences one behind the other
+    bool packed = false; ///< sequences one after another
 
     /// As many queries as keys, and no cache.
     [[nodiscard]] bool is_square() const { return views.sizes.T == views.sizes.S && views.sizes.P == 0; }

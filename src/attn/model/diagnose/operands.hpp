@@ -21,7 +21,7 @@ enum class Operand { queries, keys, values };
 /// What lies side by side in a block: the numbers of a row, or those of a column.
 enum class Order { rows, columns };
 
-/// Rows of a head, one behind the other. A head of a thousand is one block; a large one is never in memory as a whole.
+/// Rows of a head, one after another. A head of a thousand is one block; a large one is never in memory as a whole.
 struct HeadBlock {
     Index first, count, size;
     KeptNumbers numbers; ///< (count, size), or (size, count) by columns

@@ -1,4 +1,4 @@
-// The arithmetic behind one query word, in one head, term by term.
+// The arithmetic of one query word, in one head, term by term.
 //
 //   queries, keys, …             = Σ products (projected.hpp), of one number of the vector
 //   scores        q·k            = Σ products           products = q[i]·k[i], i = 0 … d_k-1
@@ -96,12 +96,12 @@ struct ExplainedKey {
 struct ModelPlace {
     TrainedConfig config;
     Index layer = 0;
-    bool normed = false;            ///< x is behind the norm in front of the attention
+    bool normed = false;            ///< x has passed the norm in front of the attention
     bool biased = false;            ///< the model adds a number for the distance of query and key
     std::string_view frequencies{}; ///< what becomes of those of rotary positions; empty: nothing
 };
 
-/// What such a model has beside the layer of its result.
+/// What such a model has, apart from the layer of its result.
 struct LayerTerms {
     ModelPlace place;
     std::vector<Target> biases = {};
@@ -152,7 +152,7 @@ struct Explanation {
     std::vector<double> joined;     ///< (H·d_v) the contexts of all heads
     std::vector<double> output;     ///< (D) after the output projection, if there is one
 
-    /// Queries, keys and values have no embeddings and projections behind them.
+    /// Queries, keys and values are given, without embeddings and projections.
     [[nodiscard]] bool given() const { return x.empty(); }
     [[nodiscard]] const Projected* projection(Target W) const; ///< nullptr where there is none
     /// What is multiplied by each key's factors().

@@ -15,7 +15,7 @@
 
 namespace attn::model {
 
-/// How many entries there are; nothing: the input is no batch.
+/// How many entries there are; nothing: the input is not a batch.
 [[nodiscard]] std::optional<Index> batch_size(const Recipe& recipe);
 
 /// Whether the recipe is about all of its entries.

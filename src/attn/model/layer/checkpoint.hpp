@@ -1,4 +1,4 @@
-// Parameters of one attention layer in somebody else's file: which tensor is which, told from names and shapes.
+// Parameters of one attention layer in another program's file: which tensor is which, told from names and shapes.
 //
 //   plain names             W_q W_k W_v W_o b_q b_k b_v b_o bias_k bias_v, (out, in), (in, out) or stacked by heads; of general
 //                           and additive scores W_a U_a v_a b_Wa b_Ua b_va
@@ -53,7 +53,7 @@ struct FittedLayer {
     CheckpointLayer layer;
     Dims dims;                          ///< what the shapes say, with the number of heads
     std::optional<MatrixLayout> layout; ///< that a plain file with the same matrices would have; nothing: has no name
-    bool heads_assumed = false;         ///< one head, because nobody said how many
+    bool heads_assumed = false;         ///< one head, because the number is not stated
 };
 
 /// The layer that `recipe.parameters` means, by names alone. Throws Error(data), naming `file`: for a tensor that is not there,

@@ -25,7 +25,7 @@ struct ParameterInputs {
     std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
 };
 
-/// Zeros, but for ones at these places.
+/// Zeros, with ones at these places.
 struct Ones {
     std::vector<Index> places;
 };
@@ -49,7 +49,7 @@ struct DrawPlan {
     std::vector<std::variant<Seed, PlannedDraw>> steps; ///< those of files first, then in the order of the recipe
 };
 
-/// Throws Error(data) for a draw before the first seed, a tensor there twice or missing, a shape that is none of those of
+/// Throws Error(data) for a draw before the first seed, a tensor drawn twice or missing, a shape that is not one of those of
 /// parameters.hpp, naming the draw and both shapes, and numbers that the recipe's dtype does not hold.
 [[nodiscard]] DrawPlan plan_draws(const Recipe& recipe, const ParameterInputs& inputs);
 

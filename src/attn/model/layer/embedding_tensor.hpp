@@ -20,7 +20,7 @@ void require_table(const NamedTensor& table);
 /// The row of a word.
 using RowOf = std::function<std::optional<Index>(std::string_view word)>;
 
-/// Likewise; the rows of the words that are wanted must be finite, of others nobody knows. `row_of` may be called from several
+/// Likewise; the rows of the wanted words must be finite; others are not checked. `row_of` may be called from several
 /// threads at a time.
 [[nodiscard]] VectorsOfWords vectors_of_words(NamedTensor table, bool allow_nonfinite, RowOf row_of);
 

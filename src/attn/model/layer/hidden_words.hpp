@@ -29,7 +29,7 @@ public:
     WholeMask& operator=(WholeMask&&) = delete;
     ~WholeMask() = default;
 
-    /// Without what is hidden; nothing where there is none.
+    /// Without what is hidden; nothing if there is no mask.
     [[nodiscard]] const std::optional<TensorView>& given() const { return given_; }
     /// With it.
     [[nodiscard]] const std::optional<TensorView>& view() const { return view_; }

@@ -16,7 +16,7 @@ enum class ShortMask { hides, repeats };
 /// as is said. Throws Error(data) for another shape, and for integers.
 [[nodiscard]] TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last);
 
-/// A warning where a mask of numbers holds only 0 and 1: who wrote it meant false and true, most likely.
+/// A warning where a mask of numbers holds only 0 and 1: false and true were meant, most likely.
 [[nodiscard]] std::optional<std::string> doubt_about(const TensorView& mask);
 
 } // namespace attn::model

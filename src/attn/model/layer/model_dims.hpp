@@ -27,8 +27,8 @@ struct ModelDims {
 /// What resolve() gives, from what least_dims() gives for any words.
 [[nodiscard]] ModelDims with_words(ModelDims least, const Words& words, const Origin& origin = {});
 
-/// Throws Error(data) for an identity W_v that would cut numbers off the values, or add zeros to them: nobody means that who
-/// writes a recipe anew.
+/// Throws Error(data) for an identity W_v that would cut numbers off the values, or add zeros to them: no new recipe
+/// means that.
 void require_whole_identity(const Recipe& recipe);
 
 /// The part of a layer that a W_… and its bias make: each of so many heads makes so many numbers of what it reads.

@@ -17,13 +17,13 @@ struct Words {
     std::optional<std::vector<std::string>> vocabulary; ///< of a sentence, sorted
     std::vector<Index> ids, key_ids;                    ///< none for bare positions
     bool cross = false;                                 ///< keys and values come from words of their own
-    bool ragged = false;                                ///< the entries of the batch have not all as many words
+    bool ragged = false;                                ///< the entries of the batch differ in their number of words
 
     [[nodiscard]] Index T() const { return static_cast<Index>(tokens.size()); }
     [[nodiscard]] Index S() const { return cross ? static_cast<Index>(key_tokens.size()) : T(); }
 };
 
-/// Of a batch those of its entry. Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do
+/// Of a batch those of its entry. Throws Error(data) for text that is not UTF-8, for an input without words, for labels that do
 /// not match the ids; and as entry_of.
 [[nodiscard]] Words read_words(const Recipe& recipe, const Origin& origin = {});
 
@@ -34,7 +34,7 @@ struct WordCounts {
     Index T = 0, S = 0;
 };
 /// How many words read_words would give, where the text is so long that making them may take a second and more; nothing where
-/// it is shorter, or no text. Throws Error(data) for text that is no UTF-8.
+/// it is shorter, or no text. Throws Error(data) for text that is not UTF-8.
 [[nodiscard]] std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin = {});
 
 /// Who looks for a word, for errors.

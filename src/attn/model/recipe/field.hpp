@@ -1,7 +1,7 @@
 // A field of a plain struct, declared once: its key in JSON, what it may hold, what it means, and which member it is.
 //
-// recipe_fields.hpp is the table of a recipe's fields. Whoever reads or writes JSON, prints the JSON Schema, offers options on
-// the command line with their help, or keys of --set, lays both over a recipe, or says whose fault a value is reads that table.
+// recipe_fields.hpp is the table of a recipe's fields. All code reads it that reads or writes JSON, prints the
+// JSON Schema, offers options with their help or keys of --set, lays both over a recipe, or says whose fault a value is.
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"

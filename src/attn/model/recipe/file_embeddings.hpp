@@ -19,7 +19,7 @@ struct FileDigest {
     bool operator==(const FileDigest&) const = default;
 };
 
-/// A file of words, one a line.
+/// A file of words, one per line.
 struct WordListFile {
     std::string file = {};
     FileDigest digest = {};

@@ -72,7 +72,7 @@ enum class Axis : std::uint8_t {
     keys,       ///< the key words, and "(bias)" where there is one more key than words
 };
 
-/// The innermost dimensions of an array, behind that of the heads.
+/// The innermost dimensions of an array, after that of the heads.
 struct Axes {
     Axis row = Axis::number;
     Axis column = Axis::number;
@@ -212,7 +212,7 @@ inline constexpr auto stage_items = [] {
     return std::nullopt;
 }
 
-/// Of an array of a result; a name that is no item's is a parameter's.
+/// Of an array of a result; a name that is not an item's is a parameter's.
 [[nodiscard]] constexpr ItemKind kind_of(std::string_view array)
 {
     const std::optional<Item> item = item_called(array);
@@ -316,7 +316,7 @@ public:
     [[nodiscard]] int size() const { return std::popcount(bits_); }
     /// How many of them stand before this one.
     [[nodiscard]] int count_before(Item item) const { return std::popcount(bits_ & (bit(item) - 1)); }
-    /// Those that the other has not.
+    /// Those that the other does not have.
     [[nodiscard]] Show without(const Show& other) const
     {
         Show rest;
@@ -369,9 +369,9 @@ struct Provided {
     std::vector<std::pair<Needs, bool>> needs; ///< those that are not among them are not met
     bool mean = false;                         ///< of all heads
     bool joined = false;                       ///< pieces to words, of which there are weights alone
-    bool packed = false;                       ///< sequences behind each other, which have no array of pairs
+    bool packed = false;                       ///< sequences one after another, which have no array of pairs
 };
-/// The items that exist: what `--show all` means, but for the summary, which says the same in other words, and for logits.
+/// The items that exist: what `--show all` means, except the summary, which says the same in other words, and logits.
 [[nodiscard]] Show existing_items(const Provided& provided);
 
 /// Throws Error(usage) for the first item asked for that does not exist, naming what it requires.

@@ -118,7 +118,7 @@ enum class Target {
     key_embedding,      ///< (V, key_dim): that of the keys, where it is another one
     value_embedding,    ///< (V, value_dim): that of the values, where it is another one than that of the keys
     position_embedding, ///< (T, D) or more rows: added to the embeddings, row i at position i
-    embeddings,         ///< (T, D): one row a position, no table
+    embeddings,         ///< (T, D): one row per position, no table
     key_embeddings,     ///< (S, key_dim): the same for the key side of cross-attention
     queries,            ///< (T, d_k), or (H, T, d_k) of several heads, in place of embeddings and projections
     keys,               ///< (S, d_k), or (H_kv, S, d_k)

@@ -10,7 +10,7 @@ struct ComputedArrays {
     std::vector<Array> arrays;     ///< those of ResolvedRun::kept, in order
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< as core::AttentionNotes has it
-    bool extra_key = false;                 ///< behind those of the words (extra_key.hpp)
+    bool extra_key = false;                 ///< after those of the words (extra_key.hpp)
 };
 
 template <typename Scalar>

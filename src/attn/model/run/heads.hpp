@@ -29,7 +29,7 @@ struct KeptHeads {
     std::vector<Index> keys = {};    ///< likewise in arrays (H_kv, …)
     core::Rounding rounding = core::Rounding::stage; ///< of the mean: added up in the order of heads, then divided
 };
-/// Leaves that of arrays, and beside a mean no other array by head.
+/// Leaves those heads of arrays; with a mean, no other array by head.
 void keep_heads(std::vector<Array>& arrays, const KeptHeads& kept);
 
 } // namespace attn::model

@@ -27,7 +27,7 @@ struct ResolvedRun {
 
     /// They are about to be judged and drawn, or drawn once more.
     void tell_of_parameters() const;
-    /// Behind those of the words (extra_key.hpp). Of a run that is the only one of its recipe.
+    /// After those of the words (extra_key.hpp). Of a run that is the only one of its recipe.
     [[nodiscard]] bool has_extra_key() const;
     [[nodiscard]] ParameterInputs parameter_inputs() const { return {dims, words.cross, settings.parameters}; }
 

@@ -43,7 +43,7 @@ struct Guess {
 
 /// The words that are likeliest at a place, the likeliest first.
 struct Guesses {
-    Index position = 0; ///< of the token that is masked, or behind which the word would come
+    Index position = 0; ///< of the token that is masked, or after which the word would come
     std::vector<Guess> words;
 };
 
@@ -81,7 +81,7 @@ struct Result {
 
     std::vector<Array> parameters;        ///< as drawn: embedding, W_q, W_k, W_v, W_o, …; none of a model
     std::vector<Layer> layers = {{}};     ///< those that were asked for, ascending, at least one
-    std::optional<AnyTensor> logits = {}; ///< (T, V), behind the last layer of a model
+    std::optional<AnyTensor> logits = {}; ///< (T, V), after the last layer of a model
     std::vector<Guesses> guesses = {};    ///< with logits
     std::vector<Difference> verify;       ///< only with Recipe::verify
     std::vector<std::string> warnings;

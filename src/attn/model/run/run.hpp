@@ -55,7 +55,7 @@ struct ResolvedRun;
 /// Of a batch the results of all its entries, unless it says which one; otherwise the one result.
 [[nodiscard]] std::vector<Result> run_entries(const Recipe& recipe, const RunSettings& settings = {});
 
-/// What `all` means for this recipe: every item that it can give, but for the summary, which says the same in other words.
+/// What `all` means for this recipe: every item that it can give, except the summary, which says the same in other words.
 [[nodiscard]] Show everything(const Recipe& recipe);
 
 } // namespace attn::model

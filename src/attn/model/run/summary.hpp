@@ -19,16 +19,16 @@ struct Pair {
 };
 
 /// Of each row of weights that the result has (with --query, only those), the mean over the rows that have such a key; nothing
-/// where no row has. A row that masks leave without keys counts, with zeros. "(bias)" is a key, but nobody's neighbour.
+/// where no row has. A row that masks leave without keys counts as zeros. "(bias)" is a key, but not a neighbour of any word.
 struct HeadSummary {
     double entropy = 0;             ///< in nats; every row has one
     std::optional<double> itself;   ///< weight of the key at the query's own position
     double first = 0;               ///< weight of key 0
-    std::optional<double> previous; ///< weight of the key one before the query's position, which position 0 has not
-    std::optional<double> next;     ///< weight of the key one behind it, which the last position has not
+    std::optional<double> previous; ///< weight of the key before the query's position; position 0 has none
+    std::optional<double> next;     ///< weight of the key after it; the last position has none
     std::vector<Pair> pairs;        ///< the largest weights above 0, of equal ones first the one that stands first in the array
     std::optional<double> same = {};      ///< weight of the other places of the query's own word
-    std::optional<double> induction = {}; ///< weight of the keys one behind an earlier place of the query's own word
+    std::optional<double> induction = {}; ///< weight of the keys right after earlier places of the query's own word
 };
 
 /// Of cross-attention, whose keys are other words, a head has the entropy and the first key alone.

@@ -1,4 +1,4 @@
-// The arithmetic behind one query word in heads of a whole trained model.
+// The arithmetic of one query word in heads of a whole trained model.
 //
 // A layer begins with what the model has made so far: x of a word is what its projections read, behind the norm in front of the
 // attention where the architecture has one. From there on it goes as explanation.hpp writes, with what a model may have more: a

@@ -20,13 +20,13 @@ struct Trained {
     Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn = false);
 };
 
-/// What `all` means: every item that the model can give but for logits and the summary.
+/// What `all` means: every item that the model can give, except logits and the summary.
 [[nodiscard]] Show everything(const TrainedConfig& config, const Trained& trained);
 
 struct ResolvedTrained;
 
 /// With nothing to show: tokens and weights, or where no layer is named a summary of all. Of the settings show, top, threads,
-/// isa, memory_limit, observer and origin count. Throws Error: data (text that is no UTF-8, too many tokens), usage or data (a
+/// isa, memory_limit, observer and origin count. Throws Error: data (text that is not UTF-8, too many tokens), usage or data (a
 /// layer, head or word that is not there, an item that the model does not give), too_large.
 [[nodiscard]] Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings = {});
 /// Computes what has been resolved and judged (resolved_trained.hpp). Throws Error(data) for damaged weights.

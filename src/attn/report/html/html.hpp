@@ -18,7 +18,7 @@ struct PageParts {
     std::string_view style_hash = {}, script_hash = {}; ///< "sha256-…", as a Content-Security-Policy has them
 };
 
-/// What a user asked for, beside the result.
+/// What a user asked for, apart from the result.
 struct PageOptions {
     ShadeOptions shade = {};
     std::string remark = {}; ///< above the picture; empty: none

@@ -1,4 +1,4 @@
-// A comparison as JSON, and what the JSON of all comparisons calls alike: of `check`, of `compare` and of --against.
+// A comparison as JSON, and the names that the JSON of all comparisons shares: of `check`, of `compare` and of --against.
 #pragma once
 
 #include "attn/model/check/compare.hpp"

@@ -40,7 +40,7 @@ void write_recipe(const model::Recipe& recipe, Buffer& buffer);
 /// The same for people to read and change, and a newline: a line for each key, step of the draws and published array.
 void write_recipe_on_lines(const model::Recipe& recipe, Buffer& buffer);
 
-/// What a .safetensors of a result says beside its tensors: texts by name, the "schema" and the "config" of the JSON.
+/// What a .safetensors of a result says apart from its tensors: texts by name, the "schema" and the "config" of the JSON.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Texts metadata_of(const model::Recipe& config);
 [[nodiscard]] Texts metadata_of(const model::TrainedConfig& config);

@@ -27,7 +27,7 @@ struct LabelRoom {
     double pitch = 0;   ///< pixels from one place to the next
     double font = 0;    ///< size in pixels
     double longest = 0; ///< pixels that a label may have; what is longer is shortened
-    /// One a place: where not every label has room, those of the most important places are drawn; empty: every n-th.
+    /// One per place: where not every label has room, those of the most important places are drawn; empty: every n-th.
     std::span<const double> importance;
 };
 

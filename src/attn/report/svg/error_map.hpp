@@ -1,4 +1,4 @@
-// Where the numbers of a file are wrong, as a picture: one panel a head, the largest difference in each cell.
+// Where the numbers of a file are wrong, as a picture: one panel per head, the largest difference in each cell.
 #pragma once
 
 #include "attn/model/diagnose/against.hpp"

@@ -18,7 +18,7 @@ struct Palette {
     Rgb (*colour)(double share);        ///< of the scale
 };
 
-/// One a ground. Text has a contrast of 4.5 with its ground at least, the inks with the hatched places, too.
+/// One per ground. Text has a contrast of 4.5 with its ground at least, the inks with the hatched places, too.
 inline constexpr std::array palettes{Palette{.ground = "#fff",
                                              .ink = "#1b1f24",
                                              .grey_ink = "#57606a",

@@ -20,7 +20,7 @@ namespace attn::report {
 struct Picture {
     std::string array; ///< "weights", but "numbers" of those that are none
     Index heads = 0, rows = 0, columns = 0;
-    std::vector<std::string> head_names;              ///< one a head; empty where there is only the one
+    std::vector<std::string> head_names;              ///< one per head; empty where there is only the one
     std::vector<std::string> head_roles;              ///< "previous 0.94", or empty for a head that does nothing special
     std::vector<double> values;                       ///< (heads, rows, columns)
     bool single = false;                              ///< they are float32
@@ -31,7 +31,7 @@ struct Picture {
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
     bool right_to_left = false;                       ///< the first column stands at the right
     ColourScale scale;                                ///< its ends are those of the colour bar
-    std::vector<ColourScale> row_scales;              ///< with Shade::row, one a row of each head
+    std::vector<ColourScale> row_scales;              ///< with Shade::row, one per row of each head
     std::string blank;                                ///< what the blank places are; empty: there are none
     std::string note;                                 ///< what rows and columns are; empty: words
     std::string title;                                ///< "weights of layer 5"; empty: the array and its shape
@@ -48,7 +48,7 @@ struct Picture {
     {
         return std::span(values).subspan(place(head, 0, 0), static_cast<std::size_t>(rows * columns));
     }
-    /// A masked place, or what is no finite number.
+    /// A masked place, or what is not a finite number.
     [[nodiscard]] bool is_blank(std::size_t place) const;
     /// Where the value at a place lies on its scale: 0 … 1.
     [[nodiscard]] double share(std::size_t place) const
@@ -71,7 +71,7 @@ void require_cells(const Shape& shape);
 /// Of the first of drawn_items that the result shows, in one of its layers. Throws Error(internal) when it shows none of them,
 /// and Error(too_large) for more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above
 /// the largest when all are small; whatever else, and weights that are none, from its least to its largest. Throws Error(usage)
-/// for the logarithms of what is no weight, and for a largest number that none is below.
+/// for the logarithms of what is not a weight, and for a largest number that none is below.
 [[nodiscard]] Picture picture_of(const model::Result& result, const model::Layer& layer, const ShadeOptions& shade);
 
 /// "; colours: each row to its own largest, 0.04 to 1.00"; empty where all rows have one scale.

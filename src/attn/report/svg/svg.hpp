@@ -1,4 +1,4 @@
-// Result → SVG 1.1: heat maps, or words with lines between them, one panel a head.
+// Result → SVG 1.1: heat maps, or words with lines between them, one panel per head.
 //
 // No script, no style sheet, nothing from elsewhere: it shows in browsers, Inkscape, librsvg and as a picture of a README, on
 // light and dark pages. Sizes are pixels; the font is whatever the viewer has, and labels are fitted for the widest usual one.
@@ -20,13 +20,14 @@ namespace attn::report {
 enum class Plot { heat_map, arcs };
 inline constexpr std::array<std::string_view, 2> plot_names{"heatmap", "arcs"};
 
-/// From so many words on arcs are too many to be told apart: unless told otherwise, each head draws the strongest, two a word.
+/// From so many words on arcs are too many to be told apart: unless told otherwise, each head draws the strongest, two per
+/// word.
 inline constexpr Index many_arc_words = 30;
 
 struct SvgOptions {
     Plot plot = Plot::heat_map;
     int digits = 2;            ///< after the point, of the values in the cells
-    std::optional<Index> most; ///< of arcs: so many lines a head, the strongest; absent: all that can be seen of few words
+    std::optional<Index> most; ///< of arcs: so many lines per head, the strongest; absent: all that can be seen of few words
     std::string title;         ///< empty: the name of the array
     ShadeOptions shade = {};   ///< of arcs only `most` counts
     Ground ground = Ground::light;

@@ -1,4 +1,4 @@
-// How wide text is in a picture whose font nobody knows: an estimate that errs on the wide side.
+// How wide text is in a picture whose font is not known: an estimate that errs on the wide side.
 #pragma once
 
 #include <string>

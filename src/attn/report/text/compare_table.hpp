@@ -9,7 +9,7 @@
 
 namespace attn::report {
 
-/// One line a finding, then the verdict; with `failures_alone` nothing of what agrees.
+/// One line per finding, then the verdict; with `failures_alone` nothing of what agrees.
 void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, Buffer& buffer);
 
 /// The same of a tensor each, with the verdict on A and B, which are what the files are called.

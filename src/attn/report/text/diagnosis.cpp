@@ -208,7 +208,7 @@ void write_rounding(const Against& against, Buffer& buffer)
     for (const Candidate& each : against.roundings()) {
         text += (text.empty() ? "" : ", or ") + what_of(each);
     }
-    buffer.append(fmt::format("its numbers are those of {}, which is no mistake\n", text));
+    buffer.append(fmt::format("its numbers are those of {}, which is not a mistake\n", text));
 }
 
 void write_unknown(const Against& against, const std::string& name, Buffer& buffer)

@@ -1,4 +1,4 @@
-// The arithmetic behind one query word, for people and as JSON ("attn-cli/explanation/1").
+// The arithmetic of one query word, for people and as JSON ("attn-cli/explanation/1").
 #pragma once
 
 #include "attn/model/explain/explanation.hpp"

@@ -15,8 +15,8 @@
 namespace attn::report {
 
 struct GridStyle {
-    std::vector<std::string> row_labels;    ///< one a row; empty: rows have no names
-    std::vector<std::string> column_labels; ///< one a column
+    std::vector<std::string> row_labels;    ///< one per row; empty: rows have no names
+    std::vector<std::string> column_labels; ///< one per column
     bool numbered_rows = false;             ///< row labels are numbers: aligned right
     bool sums = false;                      ///< a last column with each row's sum where one of them is not 1
     bool masked = false;                    ///< -inf stands for a masked place
@@ -25,10 +25,10 @@ struct GridStyle {
     std::optional<Index> width;                  ///< columns of the terminal
     Shading shading = Shading::none;             ///< of values on `scale`; the largest of each row is marked
     ColourScale scale = {};                      ///< from 0; with Shade::row to the largest of each row
-    std::vector<ColourScale> column_scales = {}; ///< one a column, in place of `scale`; then nothing is marked
+    std::vector<ColourScale> column_scales = {}; ///< one per column, in place of `scale`; then nothing is marked
 };
 
-/// `values` (rows, columns), row-major, one line a row under a line of column names; sums are fixed. Columns that do not fit
+/// `values` (rows, columns), row-major, one line per row under a line of column names; sums are fixed. Columns that do not fit
 /// `width` are left out with "…", from the right but for the sum; numbers are never cut. Colours change nothing else: without
 /// escape sequences and marks it is the same text, but for a gap in front where rows have no names. Blocks put columns one
 /// further apart, since they and the mark stand there.
@@ -46,7 +46,7 @@ Index write_parts(Buffer& buffer, const std::vector<std::string>& parts, std::op
 /// "weights, head 0 (6, 6)". The legend of a shading stands behind it or, where the terminal is too narrow, below it.
 void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
 
-/// `values` (maps, rows, columns), row-major; `names`: one a map, or none of the only one; of `style` its labels, width,
+/// `values` (maps, rows, columns), row-major; `names`: one per map, or none of the only one; of `style` its labels, width,
 /// shading and scale. The maps stand side by side where they fit. At the left of them the words of the two rows of a line,
 /// shortened; above each map the words of its columns, letter below letter, or where a letter is not one column wide the
 /// positions. Columns that do not fit are left out with "…"; what is 0 or no number has no colour.

@@ -24,7 +24,7 @@ inline constexpr char glue = '\x1f';
 struct Column {
     std::string title;
     std::vector<std::string> cells;
-    std::vector<double> shares = {}; ///< of the scale that cells are coloured by, one a cell; empty: no colours
+    std::vector<double> shares = {}; ///< of the scale that cells are coloured by, one per cell; empty: no colours
 
     /// The title above the cells.
     [[nodiscard]] const std::string& at(std::size_t line) const { return line == 0 ? title : cells[line - 1]; }
@@ -57,7 +57,7 @@ public:
     virtual void sum(std::string_view start, const std::vector<std::string>& terms);
     /// Numbers in aligned columns, the place of the first one in front of each line.
     virtual void vector(const std::vector<std::string>& numbers);
-    /// One line a cell, with `labels` at the left of them; where the columns do not fit, those that are left follow below.
+    /// One line per cell, with `labels` at the left of them; where the columns do not fit, those that are left follow below.
     virtual void table(const Column& labels, const std::vector<Column>& columns);
     /// Nothing follows.
     virtual void finish() {}

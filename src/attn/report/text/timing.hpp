@@ -21,7 +21,7 @@ struct Timing {
     [[nodiscard]] double gflops() const { return workload.operations() / median_seconds * 1e-9; }
 };
 
-/// One line a timing under a line of column names. Where these do not fit the `width` of a terminal, sizes, threads and isa,
+/// One line per timing under a line of column names. Where these do not fit the `width` of a terminal, sizes, threads and isa,
 /// which all timings have in common but for seq, stand in a line above instead.
 void write_timings(std::span<const Timing> timings, std::optional<Index> width, Buffer& buffer);
 

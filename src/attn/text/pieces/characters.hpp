@@ -6,7 +6,7 @@
 
 namespace attn::text {
 
-/// Unicode's White_Space. U+180E is none since Unicode 6.3.
+/// Unicode's White_Space. U+180E is not white space since Unicode 6.3.
 [[nodiscard]] bool is_white_space(std::int32_t c);
 /// ASCII's marks, also the ones that Unicode calls symbols ($ + < = > ^ ` | ~), and category P.
 [[nodiscard]] bool is_punctuation(std::int32_t c);

@@ -28,10 +28,10 @@ public:
 
     [[nodiscard]] const PieceList& pieces() const { return pieces_; }
 
-    /// The entry that is `first` and `second`, one behind the other.
+    /// The entry that is `first` and `second`, one after another.
     [[nodiscard]] std::optional<std::uint32_t> find(std::string_view first, std::string_view second = {}) const;
 
-    /// The same, for whoever has an idea where it is: at `near` or next to it.
+    /// The same, if it is known where to look: at `near` or next to it.
     [[nodiscard]] std::optional<std::uint32_t> find_near(std::uint32_t near, std::string_view first,
                                                          std::string_view second) const;
 

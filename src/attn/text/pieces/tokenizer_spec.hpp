@@ -157,7 +157,7 @@ struct AddedToken {
     std::string content;
     bool single_word = false; ///< only between what belongs to no word
     bool lstrip = false;      ///< takes the white space before it,
-    bool rstrip = false;      ///< and behind it
+    bool rstrip = false;      ///< and after it
     bool normalized = false;  ///< is looked for in normalized text, itself normalized
     bool special = false;
 };

@@ -30,7 +30,7 @@ inline constexpr std::string_view full_attention = "full_attention", sliding_att
 struct Sizes {
     Index D = 0, L = 0, H = 0, H_kv = 0, d = 0, inner = 0, V = 0;
 };
-/// D / H. Throws Error(data) for what is no whole number.
+/// D / H. Throws Error(data) for what is not a whole number.
 [[nodiscard]] Index head_size(Index D, Index H);
 /// hidden_size, num_hidden_layers, num_attention_heads, intermediate_size and vocab_size; with num_key_value_heads and head_dim
 /// where there are any; without `d` a head has D / H numbers. Throws Error(data) for query heads that key/value heads do not

@@ -16,7 +16,7 @@ namespace attn::transformer {
 /// A weight and its bias, as a LinearPart describes them.
 struct Linear {
     TensorView weight;            ///< (out, in), or (in, out) with input_major: float32, float16 or bfloat16, contiguous
-    std::vector<float> bias = {}; ///< as the tensor has it, one number a stored row; or empty
+    std::vector<float> bias = {}; ///< as the tensor has it, one number per stored row; or empty
     Index in = 0, out = 0;
     bool input_major = false;
     FusedRows rows = {};

@@ -6,7 +6,7 @@
 
 namespace attn::transformer {
 
-/// The bucket of a key that lies `distance` behind (> 0) or in front of (< 0) its query. Half of the buckets are for each
+/// The bucket of a key that lies `distance` after (> 0) or before (< 0) its query. Half of the buckets are for each
 /// direction; of these half are a distance each, and the others grow by a constant factor up to most_distance.
 [[nodiscard]] Index bucket_of(Index distance, const RelativeBiasPart& part);
 

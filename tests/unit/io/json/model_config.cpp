@@ -94,7 +94,7 @@ TEST(WeightMap, NamesNoFilesOfOtherFolders)
 {
     for (const std::string name : {"", ".", "..", ".hidden", "a/b", "/etc/passwd", "..\\\\x"}) {
         EXPECT_NE(index_refusal(R"({"weight_map": {"a": ")" + name + "\"}}")
-                      .find("which is no plain name of a file beside the index"),
+                      .find("which is not the plain name of a file beside the index"),
                   std::string::npos)
             << name;
     }
