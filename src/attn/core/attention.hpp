@@ -158,7 +158,7 @@ struct AttentionInputs {
     [[nodiscard]] AttentionDims dims() const;
 };
 
-/// A stage in somebody's memory; without data it is not kept. The last dimension has no gaps.
+/// A stage in the caller's memory; without data it is not kept. The last dimension has no gaps.
 struct StageSpan {
     ElementType type = ElementType::float32; ///< a floating-point one: rounded once
     std::byte* data = nullptr;

@@ -13,7 +13,7 @@ inline constexpr double worth_a_thread = 1e6;
 
 /// Calls `block(0)` … `block(count - 1)`, each once, in any order and on up to `work.threads` threads, one of which is the
 /// caller's; on fewer where the system does not give as many. The others are started when they are first wanted and wait for
-/// more as long as the program lives; who calls while another call has them works alone. `work.progress` hears of the share
+/// more as long as the program lives; a call while another one has them works alone. `work.progress` hears of the share
 /// done after each block of the calling thread. The first exception, from a block or from `progress`, stops the handing out of
 /// blocks and is thrown again here once every thread has ended.
 void for_each_block(Index count, const Work& work, const std::function<void(Index)>& block);

@@ -1,7 +1,7 @@
 // The numbers of a text, where they stand in it.
 //
 // A text of a hundred million numbers is larger than what they are worth: four bytes are kept of each, where it begins, and
-// what it says is read when somebody asks.
+// what it says is read when it is asked for.
 #pragma once
 
 #include "attn/math/decimal.hpp"

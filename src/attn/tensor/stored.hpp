@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What every reader of files gives and every writer of them takes: its bytes are somebody else's (a mapped file, a result), or
+/// What every reader of files gives and every writer of them takes: its bytes belong to another (a mapped file, a result), or
 /// `owner`'s.
 struct NamedTensor {
     std::string name; ///< UTF-8; "" where a file holds one without a name

@@ -1,4 +1,4 @@
-// A tensor in somebody else's bytes: what a mapped file holds, without a copy.
+// A tensor in bytes that it does not own: what a mapped file holds, without a copy.
 #pragma once
 
 #include "attn/tensor/element.hpp"
@@ -62,7 +62,7 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> load(const TensorView& view);
 
-/// Throws Error(data) naming `what` and the first index that is NaN or infinite; with `or_masked` -inf is as good as a finite
+/// Throws Error(data) naming `what` and the first index that is NaN or infinite; with `or_masked` -inf counts as a finite
 /// number.
 void require_finite(const TensorView& view, std::string_view what, bool or_masked = false);
 

@@ -11,7 +11,7 @@ namespace attn::core {
 
 constexpr Index cache_line = 16; ///< float32s of one
 
-/// Rows of float32, float16 or bfloat16 in somebody's memory; `stride` in elements.
+/// Rows of float32, float16 or bfloat16 in another's memory; `stride` in elements.
 struct TileRows {
     const std::byte* data;
     Index stride;

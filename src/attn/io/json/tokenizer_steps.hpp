@@ -29,7 +29,7 @@ private:
 [[nodiscard]] std::vector<text::NormalizerStep> read_normalizer(const JsonValue& value);
 [[nodiscard]] std::vector<text::SplitterStep> read_pre_tokenizer(const JsonValue& value);
 [[nodiscard]] std::vector<text::AddedToken> read_added_tokens(const JsonValue& value);
-/// `rest` is the model without its tables, which move into what is returned; but for the vocabulary.
+/// `rest` is the model without its tables, which move into what is returned, except the vocabulary.
 [[nodiscard]] text::PieceModel read_model(const JsonValue& rest, ModelTables& tables);
 /// Templates and trimmed bounds, into `spec`.
 void read_post_processor(const JsonValue& value, text::TokenizerSpec& spec);

@@ -17,7 +17,7 @@ enum class TensorFormat { npy, npz, safetensors };
 /// Of a .safetensors: texts by name, UTF-8. An .npz has at most one, in the comment of its archive.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Tensors by name, in the file's order. Views point into the bytes that were read, but for what was deflated in an .npz.
+/// Tensors by name, in the file's order. Views point into the bytes that were read, except those that were deflated in an .npz.
 struct TensorFile {
     /// A tensor of an element type that we do not read, such as int32: an error only if it is asked for.
     struct Unsupported {
@@ -52,7 +52,7 @@ struct TensorFile {
 /// tensor or of an .npy; `what` names the file in messages.
 [[nodiscard]] TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
-/// The same but for the numbers of an .npz: NamedTensor::read inflates them and checks the CRC-32, so that whoever judges
+/// The same, except for the numbers of an .npz: NamedTensor::read inflates them and checks the CRC-32, so that whoever judges
 /// shapes can refuse them before megabytes become gigabytes.
 [[nodiscard]] TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);

@@ -73,7 +73,7 @@ inline constexpr AttendOperand sinks{"sinks", "--sinks",
 
 inline constexpr std::array all{&queries,      &keys, &values,  &past_key, &past_value, &cu_seqlens,
                                 &cu_seqlens_k, &mask, &lengths, &segments, &sinks};
-/// Of these integers are as good as numbers with a point; of others they mean something else, or nothing.
+/// For these, integers count as numbers with a point; for others they mean something else, or nothing.
 inline constexpr std::array numbers{&queries, &keys, &values, &past_key, &past_value, &sinks};
 /// What goes with sequences that lie one after another is not among these.
 inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};

@@ -23,7 +23,7 @@ struct Workload {
     [[nodiscard]] Index key_count() const { return keys.value_or(seq); }
 
     /// 2·(d_k + d_v)·H floating-point operations for each pair of a query and a key that it sees: the two products, and
-    /// nothing of the softmax. 4·T·S·d·H where d_k = d_v and nothing is masked; what a mask hides counts, too.
+    /// nothing of the softmax. 4·T·S·d·H where d_k = d_v and nothing is masked; what a mask hides counts as well.
     [[nodiscard]] double operations() const;
     /// Of queries, keys, values and context. Throws Error(too_large) when they cannot be counted.
     [[nodiscard]] Index bytes() const;

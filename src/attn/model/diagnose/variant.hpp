@@ -51,7 +51,7 @@ enum class KeyHead {
     first,       ///< 0
 };
 
-/// What attention runs along: but for positions T = S, and no cache.
+/// What attention runs along. Except for positions, T = S and there is no cache.
 enum class Along {
     positions, ///< right
     heads,     ///< the H heads of each position: (B, H, T, d) is read as (B, T, H, d), with H positions and T heads; H = H_kv

@@ -52,8 +52,8 @@ void keep_heads(Result& result, const std::vector<Index>& named, const Origin& o
 /// Leaves the weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
 void keep_rows(Result& result, const std::vector<std::string>& query);
 
-/// Why the weights of a layer are not weights: a negative one, or the first row whose sum is neither 0 nor, but for rounding,
-/// 1; with the range of the numbers. Without doubt no weight is over 1.02.
+/// Why the weights of a layer are not weights: a negative one, or the first row whose sum is neither 0 nor, apart from
+/// rounding, 1; with the range of the numbers. Without doubt no weight is over 1.02.
 [[nodiscard]] std::optional<std::string> doubt_about(const Result& result, const Layer& layer);
 
 } // namespace attn::model

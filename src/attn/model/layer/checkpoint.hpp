@@ -10,7 +10,7 @@
 //
 // A layer's names have a prefix in common, which ends in a dot or a slash. A table of embeddings may stand beside them, or
 // without the prefix: embedding, key_embedding, value_embedding, or by position embeddings, key_embeddings. Another tensor in
-// the module of the projections (norms of queries and keys, sinks, …) would change the numbers and is refused, but for buffers.
+// the module of the projections (norms of queries and keys, sinks, …) would change the numbers and is refused, except buffers.
 #pragma once
 
 #include "attn/model/layer/parameters.hpp"

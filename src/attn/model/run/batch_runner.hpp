@@ -14,7 +14,7 @@ public:
     /// `recipe` has a sentence as its input, which is replaced.
     BatchRunner(Recipe recipe, RunSettings settings);
 
-    /// As run() with this sentence, but for the parameters, which the result has only when they are shown.
+    /// As run() with this sentence, except for the parameters, which the result has only when they are shown.
     [[nodiscard]] Result run(std::string sentence);
 
     void set_memory_limit(Index bytes) { settings_.memory_limit = bytes; }

@@ -8,7 +8,7 @@
 
 namespace attn::model {
 
-/// A model, and its own tokenizer; the tensors stay in the files that somebody has mapped, or are drawn. Without a tokenizer
+/// A model, and its own tokenizer; the tensors stay in the files that the caller has mapped, or are drawn. Without a tokenizer
 /// document_words() of the sentence get ids, as many as there are rows: of a drawn model as a run's vocabulary has them,
 /// sorted; of a trained one, which knows symbols and no words, in the order of their first appearance.
 struct Trained {

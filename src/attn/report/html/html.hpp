@@ -22,14 +22,14 @@ struct PageParts {
 struct PageOptions {
     ShadeOptions shade = {};
     std::string remark = {}; ///< above the picture; empty: none
-    /// "attn-cli run …", which computes the result but for causal, scale and hidden words, which the page adds; empty: none.
+    /// "attn-cli run …", which computes the result except for causal, scale and hidden words, which the page adds; empty: none.
     std::string command = {};
 };
 
 /// What a page still shows smoothly, of so many layers. Throws Error(too_large) naming the count and what to do instead.
 void require_page_size(const Shape& weights, Index layers = 1);
 
-/// The result is shown as write_json writes it, "weights" (H, T, S) of each layer among it, but for each "<", which is \u003c
+/// The result is shown as write_json writes it, "weights" (H, T, S) of each layer among it, except each "<", which is \u003c
 /// there so that no word ends the script that holds it. Throws Error(too_large) before it writes anything, Error(internal) for
 /// a layer without weights or a frame with another name.
 void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, Buffer& out);

@@ -29,8 +29,8 @@ struct GridStyle {
 };
 
 /// `values` (rows, columns), row-major, one line per row under a line of column names; sums are fixed. Columns that do not fit
-/// `width` are left out with "…", from the right but for the sum; numbers are never cut. Colours change nothing else: without
-/// escape sequences and marks it is the same text, but for a gap in front where rows have no names. Blocks put columns one
+/// `width` are left out with "…", from the right, except the sum; numbers are never cut. Colours change nothing else: without
+/// escape sequences and marks it is the same text, except for a gap in front where rows have no names. Blocks put columns one
 /// further apart, since they and the mark stand there.
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);

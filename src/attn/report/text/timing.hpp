@@ -22,7 +22,7 @@ struct Timing {
 };
 
 /// One line per timing under a line of column names. Where these do not fit the `width` of a terminal, sizes, threads and isa,
-/// which all timings have in common but for seq, stand in a line above instead.
+/// which all timings have in common, except seq, stand in a line above instead.
 void write_timings(std::span<const Timing> timings, std::optional<Index> width, Buffer& buffer);
 
 /// One object when there is one timing, otherwise an array of them; on one line.
