@@ -257,11 +257,11 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
         return mismatch(what,
                         fmt::format("{}: these indices do not fit the computed shape {}", what, to_string(computed->shape)));
     }
-    const auto& [part, places] = *found;
+    const auto& places = found->places;
     if (!places) {
         return with_hint(mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape),
-                                                    to_string(part.shape))),
-                         missing_index(published, part.shape, is_batch));
+                                                    to_string(found->part.shape))),
+                         missing_index(published, found->part.shape, is_batch));
     }
     if (published.values.empty()) {
         Finding finding;
