@@ -97,3 +97,14 @@ def test_no_causal_takes_the_mask_of_a_recipe_off(tmp_path):
     saved.write_bytes(succeeds("run", SENTENCE, "--causal", "--json", "--show", "weights").out)
     assert numpy.array_equal(weights("--recipe", saved, "--no-causal"), weights(SENTENCE))
     assert_fails(run("run", SENTENCE, "--causal", "--no-causal"), 2, "--causal and --no-causal cannot be used together")
+
+
+@pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
+def test_hiding_beside_a_mask_of_a_file_leaves_what_the_file_masks(save, tmp_path):
+    mask = numpy.zeros((6, 6), "float32")
+    mask[0, 3] = mask[4, 0] = -numpy.inf
+    save(tmp_path / "mask.npz", m=mask)
+    masked = numpy.array(succeeds("run", REPEATED, "--mask", tmp_path / "mask.npz", "--hide", "1", "--json", "--show", "weights").json["weights"][0])
+    assert (masked == 0)[[0, 4], [3, 0]].all() and (masked[:, 1] == 0).all() and (masked != 0).sum() == 28
+    text = succeeds("explain", REPEATED, "--query", "0", "--mask", tmp_path / "mask.npz", "--hide", "1", "--json").json
+    assert [key.get("hidden_by") for key in text["keys"]] == [None, "mask", None, "mask", None, None]

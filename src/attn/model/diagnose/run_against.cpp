@@ -339,10 +339,10 @@ RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> 
     recipe_.verify = false;
     settings_.top.reset();
     const Show there = everything(recipe_);
-    for (const Item item : {Item::parameters, Item::embeddings, Item::queries, Item::keys, Item::values, Item::weights,
-                            Item::context, Item::head_context, Item::output}) {
-        if (there.contains(item)) {
-            settings_.show.insert(item);
+    for (const Item needed : {Item::parameters, Item::embeddings, Item::queries, Item::keys, Item::values, Item::weights,
+                              Item::context, Item::head_context, Item::output}) {
+        if (there.contains(needed)) {
+            settings_.show.insert(needed);
         }
     }
     if (item_) {

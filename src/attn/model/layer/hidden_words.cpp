@@ -44,11 +44,14 @@ std::vector<Index> hidden_places(const Recipe& recipe, const std::vector<std::st
 }
 
 WholeMask::WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const Shape& scores,
-                     const std::vector<std::string>& keys, const Origin& origin)
+                     const std::vector<std::string>& keys, const Origin& origin, const std::function<void()>& read_numbers)
     : stated_(stated_mask(recipe)), given_(stated_ ? std::optional(stated_->view()) : of_file), view_(given_)
 {
     if (given_) {
         (void)broadcast_mask(*given_, scores, ShortMask::repeats);
+        if (read_numbers) {
+            read_numbers();
+        }
     }
     if (const std::vector<Index> places = hidden_places(recipe, keys, origin); !places.empty()) {
         hiding_ = hiding_mask(given_, places, std::ssize(keys));

@@ -4,6 +4,7 @@
 #include "attn/model/layer/words.hpp"
 #include "attn/tensor/stored.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ namespace attn::model {
 class WholeMask {
 public:
     /// `of_file` counts where the recipe states none. Throws as hidden_places, and as broadcast_mask for a mask that does not
-    /// broadcast to `scores` (H, T, S).
+    /// broadcast to `scores` (H, T, S). `read_numbers`, where there is one, is called before the first number of a mask is
+    /// read.
     WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const Shape& scores,
-              const std::vector<std::string>& keys, const Origin& origin = {});
+              const std::vector<std::string>& keys, const Origin& origin = {}, const std::function<void()>& read_numbers = {});
     WholeMask(const WholeMask&) = delete;
     WholeMask& operator=(const WholeMask&) = delete;
     WholeMask(WholeMask&&) = delete;

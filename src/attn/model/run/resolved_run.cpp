@@ -107,11 +107,8 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     require_read(settings.mask.has_value(), "mask", recipe.attention.mask->file);
 }
 
-void read_mask(const TensorView& mask, const Recipe& recipe, const RunSettings& settings)
+void require_numbers(const TensorView& mask, const Recipe& recipe)
 {
-    if (settings.read_numbers) {
-        settings.read_numbers();
-    }
     require_finite(mask, "mask", true);
     if (recipe.dtype == Dtype::float32) {
         require_float32_range(mask, "mask");
@@ -355,10 +352,10 @@ ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const R
       dims(resolved_dims(recipe, words, settings.origin, shared)), heads(resolved_heads(recipe, dims, settings.origin)),
       bytes(resolved_bytes(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),
       mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
-           words.cross ? words.key_tokens : words.tokens, settings.origin)
+           words.cross ? words.key_tokens : words.tokens, settings.origin, settings.read_numbers)
 {
     if (mask.given()) {
-        read_mask(*mask.given(), recipe, settings);
+        require_numbers(*mask.given(), recipe);
     }
     table = resolved_table(recipe, words, settings);
     tell_of_parameters();
