@@ -163,36 +163,49 @@ Texts metadata(model::Document document, std::string config)
     return {{std::string(key::schema), std::string(name_of(document))}, {std::string(key::config), std::move(config)}};
 }
 
+/// Behind the quote that ends the text which begins there.
+std::size_t end_of_text(std::string_view json, std::size_t begin)
+{
+    std::size_t at = begin + 1;
+    while (json[at] != '"') {
+        at += json[at] == '\\' ? 2 : 1;
+    }
+    return at + 1;
+}
+
 /// An object of which each key begins a line, and in a list of objects each of these.
 std::string on_lines(std::string_view object)
 {
     std::string lines;
-    int depth = 0;
-    bool in_text = false;
+    std::size_t depth = 0;
     bool in_list = false; // of objects
-    const auto begin_line = [&](int indent) { lines.append("\n").append(static_cast<std::size_t>(2 * indent), ' '); };
+    const auto begin_line_if = [&](bool breaks) {
+        if (breaks) {
+            lines.append("\n").append(2 * depth, ' ');
+        }
+        return breaks;
+    };
+    const auto stands_on_lines = [&] { return depth == 1 || (depth == 2 && in_list); };
     for (std::size_t i = 0; i < object.size(); ++i) {
         const char c = object[i];
-        const bool closes_list = !in_text && c == ']' && depth == 2 && in_list;
-        if (closes_list || (!in_text && c == '}' && depth == 1)) {
-            begin_line(depth - 1);
-            in_list = false;
-        }
-        lines += c;
-        if (in_text) {
-            lines.append(object.substr(i + 1, c == '\\' ? 1 : 0));
-            i += c == '\\' ? 1 : 0;
-            in_text = c != '"';
-            continue;
-        }
-        in_text = c == '"';
-        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-        in_list = in_list || (c == '[' && depth == 2 && object.substr(i + 1).starts_with('{'));
-        const bool breaks = depth == 1 || (depth == 2 && in_list);
-        if (breaks && (c == ',' || (c == '{' && depth == 1) || (c == '[' && depth == 2))) {
-            begin_line(depth);
-        } else if (c == ',' || c == ':') {
-            lines += ' ';
+        if (c == '"') {
+            const std::size_t end = end_of_text(object, i);
+            lines.append(object.substr(i, end - i));
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            lines += c;
+            ++depth;
+            in_list = depth == 2 ? c == '[' && object[i + 1] == '{' : in_list;
+            begin_line_if(stands_on_lines());
+        } else if (c == '}' || c == ']') {
+            const bool broken = stands_on_lines();
+            --depth;
+            begin_line_if(broken);
+            lines += c;
+        } else {
+            lines += c;
+            const bool separates = c == ',' || c == ':';
+            lines.append(separates && !begin_line_if(c == ',' && stands_on_lines()) ? " " : "");
         }
     }
     return lines;
