@@ -27,13 +27,22 @@ namespace {
 constexpr std::string_view help_name = "--help", verbose_name = "--verbose", quiet_name = "--quiet", threads_name = "--threads";
 
 /// What people type out of habit with other tools.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> habits{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> habits{
     {{"-v", verbose_name},
      {"-q", quiet_name},
      {"--output", model::option::output},
      {"--out", model::option::output},
      {"--save", model::option::output},
      {"--svg", "-o FILE.svg"},
+     {"--csv", "--format csv"},
+     {"--precision", "--digits"},
+     {"--temperature", "--scale"},
+     {"--d-model", "--embed-dim"},
+     {"--dim", "--embed-dim"},
+     {"--embedding-dim", "--embed-dim"},
+     {"--embedding-size", "--embed-dim"},
+     {"--hidden-size", "--embed-dim"},
+     {"--stdin", "-"},
      {"-j", threads_name},
      {"-t", threads_name},
      {"--rope-base", "--positions rope:base=X"},

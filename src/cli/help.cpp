@@ -148,7 +148,8 @@ std::string short_help()
 {
     return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n" + describe(overview_examples) +
            "\n`attn-cli COMMAND -h` shows the options used most.\n"
-           "`attn-cli --help` and `attn-cli COMMAND --help` show everything.\n";
+           "`attn-cli --help` and `attn-cli COMMAND --help` show everything.\n\n" +
+           list_of_exit_codes();
 }
 
 std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&))

@@ -21,17 +21,17 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array bench_examples{
     Example{"attn-cli bench --threads 1", "three sizes on one core"},
     Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
-constexpr std::string_view notes = "Context only, of random tensors in memory, as attend computes it, with the look\n"
-                                   "for inputs that are not finite. GFLOP/s counts 2·(d_k + d_v)·H operations per\n"
-                                   "pair of a query and a key that it sees (or that --mask hides), over the median\n"
-                                   "time; peak is the rate of float32 fused multiply-adds in registers on as many\n"
-                                   "threads, measured in turns with the computation. JSON: seconds per computation,\n"
-                                   "peak_rss_bytes of the process so far.\n";
+constexpr std::string_view bench_notes = "Context only, of random tensors in memory, as attend computes it, with the look\n"
+                                         "for inputs that are not finite. GFLOP/s counts 2·(d_k + d_v)·H operations per\n"
+                                         "pair of a query and a key that it sees (or that --mask hides), over the median\n"
+                                         "time; peak is the rate of float32 fused multiply-adds in registers on as many\n"
+                                         "threads, measured in turns with the computation. JSON: seconds per computation,\n"
+                                         "peak_rss_bytes of the process so far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
 
@@ -232,8 +232,8 @@ void declare_bench(Options& options, BenchOptions& bench)
 constinit const Command bench_command{
     .name = "bench",
     .summary = "Time the attention core for given sizes.",
-    .examples = examples,
-    .notes = notes,
+    .examples = bench_examples,
+    .notes = bench_notes,
     .page = "performance",
     .minor = true,
     .declare = with_options<BenchOptions, declare_bench, execute_bench>,

@@ -40,22 +40,22 @@ struct CheckOptions {
     std::optional<double> rtol, atol;
 };
 
-constexpr std::array examples{
+constexpr std::array check_examples{
     Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
     Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
     Example{"attn-cli check --all --json | jq -r 'select(.passed | not).name'", "what did not pass, for programs"},
 };
-constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
-                                   "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
-                                   "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
-                                   "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
-                                   "input, …). The line of a result that states an error is not checked, which\n"
-                                   "counts as 65. Every file is checked; the largest code is the exit code.\n"
-                                   "A file that a recipe names is looked for beside the recipe, then where the\n"
-                                   "program runs; where both are there, the digest that is stated decides.\n"
-                                   "With --quiet only what did not pass is printed.\n";
+constexpr std::string_view check_notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
+                                         "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
+                                         "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
+                                         "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
+                                         "input, …). The line of a result that states an error is not checked, which\n"
+                                         "counts as 65. Every file is checked; the largest code is the exit code.\n"
+                                         "A file that a recipe names is looked for beside the recipe, then where the\n"
+                                         "program runs; where both are there, the digest that is stated decides.\n"
+                                         "With --quiet only what did not pass is printed.\n";
 
 constexpr std::string_view tolerances_are_for_results =
     "--rtol and --atol are for saved results; recipes bring tolerances of their own";
@@ -295,8 +295,8 @@ constinit const Command check_command{
     .name = "check",
     .operands = "FILE|RECIPE…",
     .summary = "Recompute saved results and recipes, and compare with the numbers in them.",
-    .examples = examples,
-    .notes = notes,
+    .examples = check_examples,
+    .notes = check_notes,
     .page = "checking",
     .declare = with_options<CheckOptions, declare_check, execute_check>,
 };

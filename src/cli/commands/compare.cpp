@@ -24,20 +24,20 @@ struct CompareOptions : model::CompareOptions {
     bool json = false;
 };
 
-constexpr std::array examples{
+constexpr std::array compare_examples{
     Example{"attn-cli compare mine.npy golden.npy", "with the tolerances of torch.testing.assert_close"},
     Example{"attn-cli compare stages.npz golden.safetensors --rtol 1e-5 --atol 1e-6", "tensors of the same names"},
     Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
 };
-constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz,\n"
-                                   ".safetensors or text (printed, np.savetxt, CSV, a list), in any mix. Tensors are\n"
-                                   "paired by name, except two files of one tensor each. A name on one side only is\n"
-                                   "a difference; so are words that differ when both sides are results. Numbers\n"
-                                   "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"
-                                   "torch.testing.assert_close has for the type (`attn-cli help checking`).\n"
-                                   "With --quiet only what differs is printed.\n"
-                                   "Exit code: 0 all agree; 1 a difference.\n";
+constexpr std::string_view compare_notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz,\n"
+                                           ".safetensors or text (printed, np.savetxt, CSV, a list), in any mix. Tensors are\n"
+                                           "paired by name, except two files of one tensor each. A name on one side only is\n"
+                                           "a difference; so are words that differ when both sides are results. Numbers\n"
+                                           "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"
+                                           "torch.testing.assert_close has for the type (`attn-cli help checking`).\n"
+                                           "With --quiet only what differs is printed.\n"
+                                           "Exit code: 0 all agree; 1 a difference.\n";
 
 /// Of the first tensor with differences that a wider one would forgive.
 std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& comparison)
@@ -116,8 +116,8 @@ constinit const Command compare_command{
     .name = "compare",
     .operands = "A B",
     .summary = "Compare two files of numbers, tensor by tensor.",
-    .examples = examples,
-    .notes = notes,
+    .examples = compare_examples,
+    .notes = compare_notes,
     .page = "checking",
     .declare = with_options<CompareOptions, declare_compare, execute_compare>,
 };

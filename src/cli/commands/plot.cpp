@@ -48,21 +48,21 @@ constexpr OptionInfo batch{model::option::batch, "N", "which entry of a batch", 
 
 namespace {
 
-constexpr std::array formats{Format::svg, Format::html, Format::table};
+constexpr std::array plot_formats{Format::svg, Format::html, Format::table};
 
-constexpr std::array examples{
+constexpr std::array plot_examples{
     Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: one heat map per head"},
     Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
     Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
     Example{"attn-cli plot all.npy --axes lhts -o model.svg", "of every layer: a small map for each head"},
 };
-constexpr std::string_view common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
-constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
-                                   "(L, B, H, T, S) as .npy, FILE.npz:NAME, FILE.safetensors:NAME or text (printed,\n"
-                                   "np.savetxt, CSV, a list); --axes says what other dimensions are.\n"
-                                   "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
-                                   "not weights are drawn from the smallest to the largest, with a warning.\n";
+constexpr std::string_view plot_common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
+constexpr std::string_view plot_notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
+                                        "(L, B, H, T, S) as .npy, FILE.npz:NAME, FILE.safetensors:NAME or text (printed,\n"
+                                        "np.savetxt, CSV, a list); --axes says what other dimensions are.\n"
+                                        "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
+                                        "not weights are drawn from the smallest to the largest, with a warning.\n";
 
 struct PlotOptions {
     TensorArgument file;
@@ -97,7 +97,7 @@ void finish_options(const TypedArguments& operands, PlotOptions& plot)
     }
     plot.file = split_tensor_argument(operands.words.front());
     plot.layer = one_layer(plot.layer_of_head, plot.layer);
-    plot.format = draws_on_terminal(plot) ? Format::table : decide_format(plot.output, formats);
+    plot.format = draws_on_terminal(plot) ? Format::table : decide_format(plot.output, plot_formats);
     plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
     if (plot.format != Format::svg && plot.top) {
         throw Error(ErrorKind::usage, "--top is for --plot arcs");
@@ -340,7 +340,7 @@ void declare_plot(Options& options, PlotOptions& plot)
     declare_head(options, option_of(model::field::head, head), plot.layer_of_head,
                  [&](const model::FieldValue& heads) { model::assign(plot.head, heads); });
     options.add(model::field::query, plot.query);
-    declare_output(options, plot.output, formats);
+    declare_output(options, plot.output, plot_formats);
     options.add(
         option::top("with --plot arcs draw only the K strongest lines per head", "", model::allow::integer(1, most_lines)),
         plot.top);
@@ -355,9 +355,9 @@ constinit const Command plot_command{
     .name = "plot",
     .operands = "FILE",
     .summary = "Draw the weights of a saved result, or weights that another program saved.",
-    .examples = examples,
-    .common = common,
-    .notes = notes,
+    .examples = plot_examples,
+    .common = plot_common,
+    .notes = plot_notes,
     .page = "pictures",
     .declare = with_options<PlotOptions, declare_plot, execute_plot>,
 };

@@ -117,9 +117,13 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
         options.add(json_option(fmt::format("the same as {} {}", format_name, name_of(Format::json))), output.json);
     }
-    const std::string file = fmt::format(
-        "write to FILE, whole or not at all, in the format of its ending ({}); - is standard output", allowed_endings);
-    options.add({model::option::output, "FILE", file}, output.path);
+    declare_file(options, output, fmt::format("in the format of its ending ({})", allowed_endings));
+}
+
+void declare_file(Options& options, OutputOptions& output, std::string_view form)
+{
+    const std::string meaning = fmt::format("write to FILE, whole or not at all, {}; - is standard output", form);
+    options.add({model::option::output, "FILE", meaning}, output.path);
 }
 
 void declare_digits(Options& options, OutputOptions& output)
@@ -167,7 +171,7 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     }
     const std::optional<Format> wanted = json ? Format::json : said;
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
-    if (wanted && by_ending && *wanted != *by_ending) {
+    if (wanted && by_ending && !info_of(*wanted).ending.ends_with(info_of(*by_ending).ending)) { // a recipe is JSON, too
         throw Error(ErrorKind::usage, fmt::format("the format {} contradicts the ending of {}; allowed: {}, or no ending",
                                                   name_of(*wanted), in_quotes(*path), info_of(*wanted).ending));
     }

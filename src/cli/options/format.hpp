@@ -96,6 +96,8 @@ struct OutputOptions {
 
 /// Declares --format and -o, and --json where that is among `allowed`, of which the first is the default.
 void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed);
+/// Declares -o alone; `form` says in what form it writes.
+void declare_file(Options& options, OutputOptions& output, std::string_view form);
 void declare_digits(Options& options, OutputOptions& output);
 void declare_notation(Options& options, OutputOptions& output);
 

@@ -131,6 +131,34 @@ void require_layers(const RunOptions& run)
 
 } // namespace
 
+namespace {
+
+/// Which part of a result is asked for.
+void declare_selection(Options& options, RunOptions& run)
+{
+    options.group("Output");
+    options.add(model::field::query, run.overrides);
+    declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
+                 [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
+    declare_show(
+        options, model::ShownBy::run,
+        {"what to print, such as scores (q·k), masked_scores (what softmax gets) or all (without summary); may be repeated",
+         "tokens, vocabulary, weights, context, output"},
+        run.show);
+}
+
+} // namespace
+
+void declare_new_recipe(Options& options, RunOptions& run)
+{
+    declare_input(options, run);
+    declare_selection(options, run);
+    declare_file(options, run.output, "as a recipe");
+    declare_digits(options, run.output);
+    run.output.format = name_of(Format::recipe);
+    run.spelled_out = true;
+}
+
 void declare_run(Options& options, RunOptions& run)
 {
     options.group("Input");
@@ -139,14 +167,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add_key(model::trained_field::join, run.trained.join);
-    options.group("Output");
-    options.add(model::field::query, run.overrides);
-    const std::string head = option_name(model::field::head);
-    declare_head(options, option_of(model::field::head, head), run.layer_of_head,
-                 [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
-    declare_show(options, model::ShownBy::run,
-                 {"what to print (all leaves out summary); may be repeated", "tokens, vocabulary, weights, context, output"},
-                 run.show);
+    declare_selection(options, run);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
     options.add_key(option::header_key, option::header, run.header);
@@ -154,7 +175,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
     declare_against(options, run.against);
-    const std::string verify = option_name(model::field::verify);
+    const std::string head = option_name(model::field::head), verify = option_name(model::field::verify);
     for (const std::string_view other :
          {option::lines.name, std::string_view(head), option::top_of_run.name, std::string_view(verify)}) {
         options.exclude({option::against.name, other});

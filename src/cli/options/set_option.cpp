@@ -107,11 +107,12 @@ std::vector<Alias> short_names(const std::vector<SetKey>& keys)
     return aliases;
 }
 
-/// Of a recipe or of the config of a trained model.
+/// Of a recipe or of the config of a trained model, by its key or the last name of it.
 const FieldInfo* field_called(std::string_view key)
 {
     const auto find = [&](const auto& fields) -> const FieldInfo* {
-        const auto found = std::ranges::find(fields, key, [](const FieldInfo* field) { return field->key; });
+        const auto found =
+            std::ranges::find_if(fields, [&](const FieldInfo* field) { return field->key == key || field->name() == key; });
         return found == fields.end() ? nullptr : *found;
     };
     const FieldInfo* of_recipe = find(model::field::all);

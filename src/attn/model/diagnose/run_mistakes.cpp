@@ -126,7 +126,7 @@ Changed stated(Recipe recipe, const Result& right)
     std::ranges::for_each(given ? std::span<const Target>(given_targets) : std::span<const Target>(by_word), add);
     for (const Array& parameter : right.parameters) {
         const Target target = target_called(parameter.name);
-        const bool matrix = target >= Target::W_q && target <= Target::U_a;
+        const bool matrix = has_side(target);
         if (target != Target::embedding && target != Target::position_embedding) { // the embeddings have them
             recipe.draws.emplace_back(literal(target, parameter.tensor, matrix ? std::optional(parameter.side) : std::nullopt));
         }

@@ -53,7 +53,7 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
 Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
 {
     const Draw& draw = placed.draw;
-    const bool of_layer = (draw.target >= Target::W_q && draw.target <= Target::U_a) || draw.target == Target::v_a;
+    const bool of_layer = has_side(draw.target) || draw.target == Target::v_a;
     if (!draw.shape && of_layer) {
         const Fans layer = fans_of(placed, l);
         return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};

@@ -1,5 +1,6 @@
 #include "attn/model/layer/model_dims.hpp"
 
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -336,6 +337,33 @@ Shape shape_of(const Draw& draw, const ModelDims& dims)
         shape.push_back(number != nullptr ? *number : value_of(std::get<std::string>(length), dims));
     }
     return shape;
+}
+
+Recipe spelled_out(Recipe recipe, const ModelDims& dims)
+{
+    if (!find_draw(recipe, Target::queries)) { // whose numbers say every size
+        Dims& said = recipe.dims;
+        said.embed_dim = dims.D;
+        said.heads = dims.H;
+        said.kv_heads = dims.H_kv == dims.H ? said.kv_heads : dims.H_kv;
+        said.d_k = dims.d_k;
+        said.d_v = dims.d_v;
+        said.d_a = recipe.attention.score == core::Score::additive ? std::optional(dims.d_a) : said.d_a;
+    }
+    for (Step& step : recipe.draws) {
+        auto* draw = std::get_if<Draw>(&step);
+        if (draw == nullptr || draw->target == Target::none || draw->values) {
+            continue;
+        }
+        if (has_side(draw->target)) {
+            draw->side = side_of(*draw);
+        }
+        if (!draw->shape && !(is_by_position(draw->target) && batch_size(recipe))) { // which an entry has a part of
+            const Shape shape = shape_of(*draw, dims);
+            draw->shape.emplace(shape.begin(), shape.end());
+        }
+    }
+    return recipe;
 }
 
 std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)

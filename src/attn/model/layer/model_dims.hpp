@@ -43,6 +43,8 @@ struct HeadsPart {
 [[nodiscard]] Index heads_of(Target target, const ModelDims& dims);
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const ModelDims& dims);
+/// The recipe with the sizes, sides and shapes that it leaves to defaults, as a form to fill in; it gives the same result.
+[[nodiscard]] Recipe spelled_out(Recipe recipe, const ModelDims& dims);
 /// What `take` may leave of a draw with a target: the natural shape first.
 [[nodiscard]] std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims);
 

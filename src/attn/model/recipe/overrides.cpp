@@ -235,7 +235,7 @@ void lay_init(Initialisation init, Recipe& recipe)
     take_layer_apart(recipe);
     for (Step& step : recipe.draws) {
         auto* draw = std::get_if<Draw>(&step);
-        if (draw != nullptr && draw->target >= Target::W_q && draw->target <= Target::U_a) {
+        if (draw != nullptr && has_side(draw->target)) {
             draw->init = init;
             draw->first = 0;
             draw->second = 1;

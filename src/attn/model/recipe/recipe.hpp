@@ -188,6 +188,12 @@ inline constexpr std::array given_targets{Target::queries, Target::keys, Target:
     return target != Target::none && !is_by_position(target);
 }
 
+/// Whether it is a matrix that a word is multiplied by, from one side or the other.
+[[nodiscard]] constexpr bool has_side(Target target)
+{
+    return target >= Target::W_q && target <= Target::U_a;
+}
+
 /// What general and additive scores are made with.
 inline constexpr std::array score_targets{Target::W_a, Target::U_a, Target::v_a, Target::b_Wa, Target::b_Ua, Target::b_va};
 /// Whether scores of this function read it. They need all of it but the biases.

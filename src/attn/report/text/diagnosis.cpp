@@ -221,10 +221,10 @@ void write_unknown(const Against& against, const std::string& name, Buffer& buff
         return buffer.append(name + " holds whole numbers alone, which say too little to name a mistake: print its decimals\n");
     }
     const Candidate* best = nearest(diagnosis);
-    const std::string nearby = best == nullptr ? "none comes nearer than the right result"
+    const std::string nearby = best == nullptr ? "none comes nearer than the right result does"
                                                : fmt::format("the nearest is {}: largest difference {}", what_of(*best),
                                                              about(best->distance.largest));
-    buffer.append(fmt::format("{} is what none of {} mistakes and pairs gives; {}\n", name, diagnosis.tried, nearby));
+    buffer.append(fmt::format("none of {1} mistakes and pairs gives {0}; {2}\n", name, diagnosis.tried, nearby));
     if (!diagnosis.attention_tried) {
         buffer.append(
             "mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
