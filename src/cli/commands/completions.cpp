@@ -254,7 +254,8 @@ Candidates candidates(std::span<const std::string> before, const std::string& la
     if (last.starts_with('-') && !all_text) {
         const std::size_t equals = last.find('=');
         const ListedOption* option = equals == std::string::npos ? nullptr : find_option(options, last.substr(0, equals));
-        return option == nullptr ? candidates_of(options) : values_of(*option, last.substr(equals + 1), last.substr(0, equals + 1));
+        return option == nullptr ? candidates_of(options)
+                                 : values_of(*option, last.substr(equals + 1), last.substr(0, equals + 1));
     }
     Candidates all = command == nullptr ? meant_by("COMMAND") : operands_of(command->operands, operands);
     return all.empty() && last.empty() ? candidates_of(options) : all;
