@@ -146,6 +146,17 @@ def additive_of_two_widths(seed):
             }, {"weights": weights[None], "context": weights @ keys}
 
 
+def additive_of_two_widths_given(seed):
+    torch.manual_seed(seed)
+    queries, keys, values = torch.randn(2, 7), torch.randn(5, 3), torch.randn(5, 4)
+    W_q, W_k, w_v = nn.Linear(7, 4, bias=False), nn.Linear(3, 4, bias=False), nn.Linear(4, 1, bias=False)
+    weights = torch.softmax(w_v(torch.tanh(W_q(queries)[:, None] + W_k(keys)[None])).squeeze(-1), -1)
+    return {"input": {"positions": 2, "key_positions": 5}, "attention": {"score": "additive"},
+            "draws": [{"seed": seed}, draw("queries", shape=[2, 7]), draw("keys", shape=[5, 3]), draw("values", shape=[5, 4]),
+                      draw("W_a", "linear", shape=[4, 7]), draw("U_a", "linear", shape=[4, 3]), draw("v_a", "linear")],
+            }, {"weights": weights[None], "context": weights @ values}
+
+
 def masked_before_the_scale(seed):
     torch.manual_seed(seed)
     x = torch.randn(4, 3)
@@ -188,6 +199,7 @@ FORMS = {
     "a fused c_attn with learned positions": gpt_with_learned_positions,
     "nn.MultiheadAttention with padding": multihead_attention_with_padding,
     "additive scores of two widths": additive_of_two_widths,
+    "additive scores of given queries and keys": additive_of_two_widths_given,
     "causal, before the scale": masked_before_the_scale,
     "dropout of the weights": dropout_of_the_weights,
     "one entry of a batch": second_of_a_batch,

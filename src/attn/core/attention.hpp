@@ -127,7 +127,8 @@ struct Look {
 /// Views of four dimensions, read in place where they can be.
 struct AttentionInputs {
     TensorView queries;                                       ///< (B, H, T, d_k)
-    TensorView keys, values;                                  ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v)
+    TensorView keys, values;                                  ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v); keys of additive
+                                                              ///< scores may have a width of their own
     std::optional<TensorView> past_key = {}, past_value = {}; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v): before keys and values
 
     // What is added to the scores, and hides keys beside causal and window: see visibility.hpp.

@@ -70,7 +70,7 @@ void require_page(const model::ResolvedRun& run)
 {
     const model::ModelDims& l = run.dims;
     for (const auto& [item, shape] : {std::pair(Item::queries, Shape{l.H, l.T, l.d_k}),
-                                      {Item::keys, Shape{l.H_kv, l.S, l.d_k}},
+                                      {Item::keys, Shape{l.H_kv, l.S, l.of_a_key()}},
                                       {Item::values, Shape{l.H_kv, l.S, l.d_v}}}) {
         if (element_count(shape) > most_numbers) {
             throw Error(ErrorKind::too_large, "HTML", fmt::format("{} of {} numbers", name_of(item), element_count(shape)),

@@ -207,7 +207,7 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     case Target::embeddings: return {l.T, l.D};
     case Target::key_embeddings: return {l.S, l.keys_read()};
     case Target::queries: return by_head(l.H, {l.T, l.d_k});
-    case Target::keys: return by_head(l.H_kv, {l.S, l.d_k});
+    case Target::keys: return by_head(l.H_kv, {l.S, l.of_a_key()});
     case Target::values: return by_head(l.H_kv, {l.S, l.d_v});
     case Target::v_a: return {l.H * l.d_a};
     default: break;
@@ -250,6 +250,9 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.d_a = alignment_size(recipe, dims, l.d_k, origin);
     if (l.d_a != 0) {
         require_width(l.H, l.d_a, field::d_a, origin);
+    }
+    if (given && recipe.attention.score == core::Score::additive) {
+        l.key_size = stated_key_size(recipe).value_or(0);
     }
     l.T = words.T;
     l.S = words.S;
@@ -302,9 +305,9 @@ HeadsPart heads_part(Target target, const ModelDims& l)
     case Target::W_o:
     case Target::b_o: return {1, l.outputs(), l.H * l.d_v};
     case Target::W_a:
+    case Target::b_Wa: return {l.H, l.d_a, l.d_k};
     case Target::U_a:
-    case Target::b_Wa:
-    case Target::b_Ua: return {l.H, l.d_a, l.d_k};
+    case Target::b_Ua: return {l.H, l.d_a, l.of_a_key()};
     case Target::v_a:
     case Target::b_va: return {l.H, 1, l.d_a};
     default: return {1, 0, 0};

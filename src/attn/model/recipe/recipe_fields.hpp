@@ -563,11 +563,28 @@ inline constexpr Seeds seed{{.key = "seed",
                              .symbol = "N",
                              .required = true},
                             at<&Seed::value>};
-inline constexpr Draws tensor{{.key = "tensor",
-                               .allowed = {.type = FieldType::choice, .least = 1, .names = target_names},
-                               .meaning = "what the draw becomes",
-                               .required = true},
-                              at<&Draw::target>};
+inline constexpr std::array<Alias, 16> target_aliases{{{"Q", "queries"},
+                                                       {"q", "queries"},
+                                                       {"query", "queries"},
+                                                       {"K", "keys"},
+                                                       {"k", "keys"},
+                                                       {"key", "keys"},
+                                                       {"V", "values"},
+                                                       {"v", "values"},
+                                                       {"value", "values"},
+                                                       {"X", "embeddings"},
+                                                       {"x", "embeddings"},
+                                                       {"memory", "key_embeddings"},
+                                                       {"wte", "embedding"},
+                                                       {"wpe", "position_embedding"},
+                                                       {"c_attn", "W_q"},
+                                                       {"c_proj", "W_o"}}};
+inline constexpr Draws tensor{
+    {.key = "tensor",
+     .allowed = {.type = FieldType::choice, .least = 1, .names = target_names, .aliases = target_aliases},
+     .meaning = "what the draw becomes",
+     .required = true},
+    at<&Draw::target>};
 /// In place of the tensor: the draw moves the stream and is thrown away.
 inline constexpr Draws discard{{.key = target_names[0], .allowed = allow::flag}, {}};
 inline constexpr std::array<Alias, 9> init_aliases{{{"rand", "uniform"},
