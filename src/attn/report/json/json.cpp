@@ -253,12 +253,6 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
 
 void write_recipe(const model::Recipe& recipe, Buffer& buffer)
 {
-    JsonWriter json(buffer);
-    write_recipe_object(json, recipe, WithPublished::yes);
-}
-
-void write_recipe_on_lines(const model::Recipe& recipe, Buffer& buffer)
-{
     buffer.append(on_lines(text_of([&](JsonWriter& json) { write_recipe_object(json, recipe, WithPublished::yes); })));
     buffer.append("\n");
 }

@@ -35,10 +35,9 @@ void write_json(const model::Result& result, const JsonOptions& options, Buffer&
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
 
-/// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
+/// A recipe as parse_recipe reads it, for people to read and change: a line for each key, step of the draws and published
+/// array, and a newline. The round trip gives an equal recipe.
 void write_recipe(const model::Recipe& recipe, Buffer& buffer);
-/// The same for people to read and change, and a newline: a line for each key, step of the draws and published array.
-void write_recipe_on_lines(const model::Recipe& recipe, Buffer& buffer);
 
 /// What a .safetensors of a result says apart from its tensors: texts by name, the "schema" and the "config" of the JSON.
 using Texts = std::vector<std::pair<std::string, std::string>>;

@@ -30,10 +30,10 @@ TEST(RecipeJson, SaysLittleByDefault)
 {
     Recipe recipe = attn::model::default_recipe();
     recipe.input = attn::model::SentenceInput{.sentence = "a b", .cross = {}};
-    EXPECT_EQ(recipe_text(recipe), R"({"schema":"attn-cli/recipe/1","input":{"sentence":"a b","tokenizer":"document",)"
-                                   R"("casefold":false},"generator":"torch","dtype":"float32","draws":[{"seed":123},)"
-                                   R"({"tensor":"embedding","init":"normal"},{"tensor":"W_q","init":"uniform"},)"
-                                   R"({"tensor":"W_k","init":"uniform"},{"tensor":"W_v","init":"uniform"}]})");
+    EXPECT_EQ(recipe_json(recipe).dump(), R"({"schema":"attn-cli/recipe/1","input":{"sentence":"a b","tokenizer":"document",)"
+                                          R"("casefold":false},"generator":"torch","dtype":"float32","draws":[{"seed":123},)"
+                                          R"({"tensor":"embedding","init":"normal"},{"tensor":"W_q","init":"uniform"},)"
+                                          R"({"tensor":"W_k","init":"uniform"},{"tensor":"W_v","init":"uniform"}]})");
 }
 
 TEST(RecipeJson, WritesTheThreeInputs)
