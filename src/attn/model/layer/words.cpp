@@ -4,8 +4,6 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
-#include "attn/text/vocabulary.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include "attn/tensor/utf8.hpp"
 #include "attn/text/pieces/characters.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 
 #include <fmt/format.h>
 
