@@ -6,8 +6,7 @@
 
 #include "attn/tensor/stored.hpp"
 #include "attn/transformer/architecture.hpp"
-#include "attn/transformer/layers/linear.hpp"
-#include "attn/transformer/layers/norm.hpp"
+#include "attn/transformer/layers/layers.hpp"
 
 #include <functional>
 #include <map>
