@@ -1,6 +1,6 @@
 #include "attn/transformer/layers/layers.hpp"
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include "attn/io/texts/text_file.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

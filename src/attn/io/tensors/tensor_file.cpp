@@ -4,7 +4,6 @@
 #include "attn/io/tensors/npz.hpp"
 #include "attn/io/tensors/safetensors.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

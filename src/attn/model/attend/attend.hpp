@@ -13,7 +13,7 @@
 
 #include "attn/core/attention.hpp"
 #include "attn/model/run/run.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 namespace attn::model {
 

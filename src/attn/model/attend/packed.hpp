@@ -1,7 +1,7 @@
 // Sequences of different lengths that lie one after another, (total, H, d), as FlashAttention's varlen functions take them.
 #pragma once
 
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
 #include "attn/model/attend/attend_layout.hpp"
 
 namespace attn::model {

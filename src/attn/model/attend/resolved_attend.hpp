@@ -2,7 +2,7 @@
 // takes this value and refuses nothing more of it.
 #pragma once
 
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
 #include "attn/model/attend/attend_layout.hpp"
 #include "attn/model/attend/packed.hpp"
 

@@ -3,7 +3,7 @@
 #include "attn/model/attend/attend_operands.hpp"
 #include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
-#include "attn/random/pcg64.hpp"
+#include "attn/random/numpy.hpp"
 
 #include <algorithm>
 #include <array>

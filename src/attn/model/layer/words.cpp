@@ -1,8 +1,8 @@
 #include "attn/model/layer/words.hpp"
 
 #include "attn/model/layer/batch.hpp"
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
 
 #include <fmt/format.h>

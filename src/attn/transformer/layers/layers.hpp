@@ -1,7 +1,7 @@
 // The layers of a transformer beside attention, with their numbers: linear layers and norms.
 #pragma once
 
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/tensor/view.hpp"
 #include "attn/transformer/architecture.hpp"
