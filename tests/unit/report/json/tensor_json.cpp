@@ -1,4 +1,4 @@
-#include "attn/report/json/tensor_json.hpp"
+#include "attn/report/json/json.hpp"
 
 #include "attn/tensor/view.hpp"
 #include "unit/infinity.hpp"
