@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/core/parallel.hpp"
-#include "attn/model/diagnose/weighing.hpp"
+#include "attn/model/diagnose/scoring.hpp"
 
 #include <array>
 
