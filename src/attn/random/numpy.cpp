@@ -10,6 +10,8 @@
 
 namespace attn::random {
 
+// ---- the legacy stream -----------------------------------------------------------------------------------------------------
+
 NumpyStream::NumpyStream(std::uint32_t seed) : engine_(seed) {}
 
 double NumpyStream::unit_double()
@@ -75,6 +77,8 @@ std::vector<double> NumpyStream::integers(Index count, std::int64_t low, std::in
     }
     return draws;
 }
+
+// ---- default_rng -----------------------------------------------------------------------------------------------------------
 
 namespace {
 

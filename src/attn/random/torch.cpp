@@ -14,6 +14,8 @@
 
 namespace attn::random {
 
+// ---- a block of normals ----------------------------------------------------------------------------------------------------
+
 // Every product and sum here is rounded to float32 on its own, except where `fma` stands; that is the order of operations of
 // PyTorch's build, and none may be changed. Where PyTorch fuses a product that is exact anyway, it is written plainly.
 
@@ -115,6 +117,8 @@ void to_standard_normals(std::span<float, 16> block)
         block[half + j] = r * sine[j];
     }
 }
+
+// ---- the stream ------------------------------------------------------------------------------------------------------------
 
 namespace {
 

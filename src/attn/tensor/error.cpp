@@ -9,6 +9,8 @@
 
 namespace attn {
 
+// ---- the exception, and quotes ---------------------------------------------------------------------------------------------
+
 Error::Error(ErrorKind kind, std::string_view thing, std::string_view value, std::string_view allowed)
     : Error(kind, fmt::format("{}: got {}; allowed: {}", thing, value, allowed))
 {
@@ -42,6 +44,8 @@ std::string counted(std::int64_t count, std::string_view thing)
 {
     return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
+
+// ---- what may have been meant ----------------------------------------------------------------------------------------------
 
 namespace {
 

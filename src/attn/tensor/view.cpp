@@ -342,6 +342,8 @@ template Tensor<float> load(const TensorView&);
 template Tensor<double> load(const TensorView&);
 template Tensor<std::int64_t> load(const TensorView&);
 
+// ---- tensors with names ----------------------------------------------------------------------------------------------------
+
 StoredTensor::StoredTensor(std::string tensor_name, ElementType element, Shape dims)
     : name(std::move(tensor_name)), type(element), shape(std::move(dims)),
       bytes(static_cast<std::size_t>(checked_product(element_count(shape), size_of(type), "bytes of a tensor")))

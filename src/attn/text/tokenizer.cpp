@@ -10,6 +10,9 @@
 #include <array>
 
 namespace attn::text {
+
+// ---- UTF-8 -----------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 void append(std::string& out, std::int32_t value)
@@ -55,6 +58,8 @@ std::string casefold(std::string_view text)
     }
     return folded;
 }
+
+// ---- words -----------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -166,6 +171,8 @@ std::size_t count_plain_words(std::string_view sentence)
     each_plain_word(sentence, [&](WordBounds) { ++count; });
     return count;
 }
+
+// ---- the vocabulary --------------------------------------------------------------------------------------------------------
 
 std::vector<std::string> vocabulary(const std::vector<std::string>& words)
 {

@@ -12,6 +12,9 @@
 #include <utility>
 
 namespace attn::io {
+
+// ---- the model's tables ----------------------------------------------------------------------------------------------------
+
 namespace {
 
 constexpr std::int32_t highest_id = std::numeric_limits<std::int32_t>::max() - 1;
@@ -187,6 +190,8 @@ ModelTables read_model_tables(JsonScanner& scanner, std::string_view text)
 {
     return ModelReader(scanner, text).read();
 }
+
+// ---- the file --------------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -176,6 +176,8 @@ std::string_view trimmed(std::string_view text)
     return text.substr(0, text.find_last_not_of(blank_space) + 1);
 }
 
+// ---- any form --------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 struct TextForm {

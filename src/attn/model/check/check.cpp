@@ -12,6 +12,9 @@
 #include <limits>
 
 namespace attn::model {
+
+// ---- how two numbers agree -------------------------------------------------------------------------------------------------
+
 namespace {
 
 /// Sign and magnitude of a float's bits as a number that grows with the float; both zeros give 0.
@@ -104,6 +107,8 @@ void Tally::count(bool agrees, double difference, double stated)
     }
     count(agrees);
 }
+
+// ---- findings --------------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -11,6 +11,9 @@
 #include <span>
 
 namespace attn::model::diagnose {
+
+// ---- where they differ -----------------------------------------------------------------------------------------------------
+
 namespace {
 
 /// The largest of each `size` neighbours.
@@ -84,6 +87,8 @@ Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>
     }
     return found;
 }
+
+// ---- what explains it ------------------------------------------------------------------------------------------------------
 
 namespace {
 

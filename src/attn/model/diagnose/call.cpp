@@ -16,6 +16,8 @@ Call call_of(const ResolvedAttend& resolved)
     return call;
 }
 
+// ---- the attention of a run ------------------------------------------------------------------------------------------------
+
 namespace {
 
 StoredTensor stored(const Result& result, Item item)

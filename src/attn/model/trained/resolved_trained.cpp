@@ -19,6 +19,9 @@
 #include <set>
 
 namespace attn::model {
+
+// ---- tokens ----------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 using text::Piece;
@@ -182,6 +185,8 @@ Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& wor
     }
     return words;
 }
+
+// ---- what is asked for -----------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -6,6 +6,9 @@
 #include <string>
 
 namespace attn::report {
+
+// ---- compare ---------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 using model::diagnose::Against;
@@ -81,6 +84,8 @@ void write_comparison_json(const model::Comparison& comparison, Buffer& buffer)
     json.newline();
 }
 
+// ---- check -----------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 void begin_report(JsonWriter& json, std::string_view name, bool passed)
@@ -120,6 +125,8 @@ void write_check_error_json(std::string_view name, int code, std::string_view me
         json.error(code, message);
     });
 }
+
+// ---- --against -------------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -268,6 +268,8 @@ Texts metadata_of(const model::TrainedConfig& config)
     return metadata(model::Document::layers, text_of([&](JsonWriter& json) { write_config_object(json, config); }));
 }
 
+// ---- tensors ---------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 /// The part of `tensor` at `leading`, all but whose last two dimensions are nested here.

@@ -70,6 +70,8 @@ std::string hex(Rgb colour)
     return text;
 }
 
+// ---- how wide text is ------------------------------------------------------------------------------------------------------
+
 namespace {
 
 // What Noto, DejaVu and the fonts of Windows and macOS do not exceed, ligatures of a whole phrase aside.

@@ -10,6 +10,9 @@
 #include <cmath>
 
 namespace attn::report {
+
+// ---- labels of an axis -----------------------------------------------------------------------------------------------------
+
 namespace {
 
 /// Places that are `step` apart at least.
@@ -61,6 +64,8 @@ FittedLabels fit_columns(std::span<const std::string> words, const LabelRoom& ro
     level.extent = line_height * room.font;
     return level;
 }
+
+// ---- the key of colours ----------------------------------------------------------------------------------------------------
 
 namespace {
 

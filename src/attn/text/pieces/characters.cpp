@@ -8,6 +8,9 @@
 #include <array>
 
 namespace attn::text {
+
+// ---- classes ---------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 bool between(std::int32_t c, std::int32_t first, std::int32_t last)
@@ -88,6 +91,8 @@ void append_character(std::string& out, std::int32_t c)
     const utf8proc_ssize_t count = utf8proc_encode_char(c, bytes.data());
     out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(count));
 }
+
+// ---- characters that stand for bytes ---------------------------------------------------------------------------------------
 
 namespace {
 

@@ -13,6 +13,9 @@
 #include <new>
 
 namespace attn::text {
+
+// ---- regular expressions ---------------------------------------------------------------------------------------------------
+
 namespace {
 
 constexpr std::size_t longest_pattern = 4096;   ///< bytes; those of real tokenizers have up to 300
@@ -376,6 +379,8 @@ std::string pcre2_of(std::string_view pattern)
 {
     return Rewriter(pattern).rewritten();
 }
+
+// ---- patterns of any kind --------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -10,6 +10,9 @@
 #include <queue>
 
 namespace attn::text {
+
+// ---- WordPiece, and whole words --------------------------------------------------------------------------------------------
+
 namespace {
 
 Index characters(std::string_view word)
@@ -68,6 +71,8 @@ std::vector<Token> WordLevel::tokens(const PieceIndex& vocabulary, std::string_v
 {
     return {{vocabulary.find(word).value_or(unknown_), whole(word)}};
 }
+
+// ---- byte-pair encoding ----------------------------------------------------------------------------------------------------
 
 ByteFallback::ByteFallback(const PieceIndex& vocabulary, bool wanted)
 {
@@ -302,6 +307,8 @@ std::vector<Token> BytePair::tokens(const PieceIndex& vocabulary, std::string_vi
     }
     return Joining(*this, symbols(vocabulary, word)).joined();
 }
+
+// ---- Unigram ---------------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -10,6 +10,9 @@
 #include <array>
 
 namespace attn::text {
+
+// ---- a compiled map of characters ------------------------------------------------------------------------------------------
+
 namespace {
 
 constexpr std::string_view charsmap = "the normalizer's precompiled_charsmap";
@@ -134,6 +137,8 @@ AlignedText CharacterMapper::mapped(const AlignedText& text) const
     }
     return out;
 }
+
+// ---- all steps -------------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -16,6 +16,8 @@
 
 namespace attn::transformer {
 
+// ---- which kernels this processor runs -------------------------------------------------------------------------------------
+
 std::vector<const LayerKernels*> available_layer_kernels()
 {
     std::vector<const LayerKernels*> available{&baseline_layer_kernels};
@@ -35,6 +37,8 @@ const LayerKernels& best_layer_kernels()
     static const LayerKernels& best = *available_layer_kernels().back(); // asked once: see core/isa.cpp
     return best;
 }
+
+// ---- linear layers ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -200,6 +204,8 @@ bool is_weight_type(ElementType type)
 {
     return type == ElementType::float32 || type == ElementType::float16 || type == ElementType::bfloat16;
 }
+
+// ---- norms -----------------------------------------------------------------------------------------------------------------
 
 namespace {
 

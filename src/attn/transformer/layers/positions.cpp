@@ -11,6 +11,9 @@
 #include <numbers>
 
 namespace attn::transformer {
+
+// ---- rotary positions ------------------------------------------------------------------------------------------------------
+
 namespace {
 
 double scaled(double frequency, const RopePart& rope)
@@ -73,6 +76,8 @@ void rotate(Matrix<float>& X, Index d, const Rotation& by)
         }
     }
 }
+
+// ---- a bias by distance ----------------------------------------------------------------------------------------------------
 
 Index bucket_of(Index distance, const RelativeBiasPart& part)
 {
