@@ -431,13 +431,13 @@ std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
     return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
 }
 
-JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known)
+JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known, std::span<const Alias> aliases)
     : value_(value), members_(value.members())
 {
     for (const auto& [key, member] : members_) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", in_quotes(key),
-                        joined(known) + did_you_mean(key, known));
+                        joined(known) + did_you_mean(key, known, aliases));
         }
     }
 }

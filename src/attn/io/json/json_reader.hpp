@@ -107,12 +107,13 @@ private:
 /// An object of which every key is known.
 class JsonObject {
 public:
-    /// Throws Error(data) when `value` is no object or has a key that is not in `known`.
+    /// Throws Error(data) when `value` is no object or has a key that is not in `known`; of one of `aliases` it says which key
+    /// was probably meant.
     JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known)
         : JsonObject(value, std::span(known.begin(), known.size()))
     {
     }
-    JsonObject(const JsonValue& value, std::span<const std::string_view> known);
+    JsonObject(const JsonValue& value, std::span<const std::string_view> known, std::span<const Alias> aliases = {});
 
     [[nodiscard]] const JsonValue* find(std::string_view key) const; ///< nullptr when absent
     [[nodiscard]] const JsonValue& at(std::string_view key) const;   ///< throws Error(data) when absent

@@ -472,12 +472,15 @@ std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::str
 
 void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
+    static constexpr std::array<Alias, 4> of_torch{
+        {{"key_padding_mask", "hide"}, {"attn_mask", "mask"}, {"is_causal", "causal"}, {"dropout_p", "dropout"}}};
     if (value.kind() != JsonKind::object) {
         refuse_form(value, section);
     }
     const std::vector<const field::Recipes*> fields = fields_given(value, section);
     const std::vector<std::string_view> keys = keys_within(section, fields);
-    const JsonObject object(value, keys);
+    const bool attention = section == field::causal.section();
+    const JsonObject object(value, keys, attention ? std::span<const Alias>(of_torch) : std::span<const Alias>());
     read_fields(object, fields, section, recipe);
     for (const std::string_view key : keys) {
         const std::string inner = std::string(section) + (section.empty() ? "" : ".") + std::string(key);

@@ -153,9 +153,10 @@ Index rows_of_table(Index given, const Words& words, const Origin& origin)
     }
     if (given == 0) {
         const ErrorKind fault = origin.fault({&field::ids});
+        const char* said_by =
+            fault == ErrorKind::usage ? "--vocab-size" : R"(dims.vocab_size, or the embedding's "shape" in numbers)";
         throw Error(fault, fmt::format("{} requires {}; allowed: {} and more for these ids", origin.name_of(field::ids),
-                                       fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size",
-                                       *std::max_element(words.ids.begin(), words.ids.end()) + 1));
+                                       said_by, *std::max_element(words.ids.begin(), words.ids.end()) + 1));
     }
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
         if (words.ids[i] < 0 || words.ids[i] >= given) {
@@ -220,6 +221,21 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     const bool left = side_of(draw) == Side::left;
     const Shape matrix = left ? Shape{size, reads} : Shape{reads, size};
     return draw.head || draw.target == Target::W_o ? matrix : by_head(heads, matrix);
+}
+
+/// The shape that says what a draw without one does. xavier and kaiming read the first two lengths of a shape, and without one
+/// they count all heads: as one matrix has them, or, empty, as no shape does.
+Shape form_of(const Draw& draw, const ModelDims& dims)
+{
+    const Shape natural = shape_of(draw, dims);
+    const bool reads_shape = draw.init >= Initialisation::xavier && draw.init <= Initialisation::kaiming_normal;
+    if (!reads_shape || draw.target == Target::W_o) {
+        return natural;
+    }
+    if (has_side(draw.target) && natural.size() == 3) {
+        return side_of(draw) == Side::left ? Shape{natural[0] * natural[1], natural[2]} : Shape{};
+    }
+    return draw.target != Target::v_a ? natural : dims.H == 1 ? Shape{1, natural.front()} : Shape{};
 }
 
 } // namespace
@@ -355,14 +371,14 @@ Recipe spelled_out(Recipe recipe, const ModelDims& dims)
     }
     for (Step& step : recipe.draws) {
         auto* draw = std::get_if<Draw>(&step);
-        if (draw == nullptr || draw->target == Target::none || draw->values) {
+        if (draw == nullptr || draw->target == Target::none) {
             continue;
         }
         if (has_side(draw->target)) {
             draw->side = side_of(*draw);
         }
-        if (!draw->shape && !(is_by_position(draw->target) && batch_size(recipe))) { // which an entry has a part of
-            const Shape shape = shape_of(*draw, dims);
+        const bool of_entries = is_by_position(draw->target) && batch_size(recipe); // of which each has a part
+        if (const Shape shape = form_of(*draw, dims); !draw->shape && !draw->values && !of_entries && !shape.empty()) {
             draw->shape.emplace(shape.begin(), shape.end());
         }
     }

@@ -330,7 +330,7 @@ inline constexpr Recipes score{
     at<&Recipe::attention, &Attention::score>};
 inline constexpr Recipes mask_at{{.key = "attention.mask_at",
                                   .allowed = allow::one_of(core::mask_at_names),
-                                  .meaning = "mask the scores before they are scaled, or the scaled ones",
+                                  .meaning = "what is masked: scaled, the scores after the scale; scores, those before it",
                                   .usual = "scaled",
                                   .symbol = "STAGE",
                                   .left_out = 0,
