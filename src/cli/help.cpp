@@ -2,7 +2,7 @@
 
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/prose.hpp"
-#include "attn/tensor/suggest.hpp"
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 #include "cli/system/exit_code.hpp"
 

@@ -23,8 +23,8 @@
 // float32 with AVX2, AVX-512 or NEON.
 #pragma once
 
+#include "attn/core/parallel.hpp"
 #include "attn/core/score.hpp"
-#include "attn/core/work.hpp"
 #include "attn/tensor/view.hpp"
 
 #include <algorithm>

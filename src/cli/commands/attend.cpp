@@ -2,7 +2,7 @@
 #include "attn/model/attend/attend.hpp"
 
 #include "attn/model/layer/mask.hpp"
-#include "attn/report/json/tensor_json.hpp"
+#include "attn/report/json/json.hpp"
 #include "attn/report/text/tensor_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"

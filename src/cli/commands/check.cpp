@@ -6,7 +6,7 @@
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/model/trained/run_trained.hpp"
-#include "attn/report/json/check_json.hpp"
+#include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/text/compare_table.hpp"
 #include "attn/tensor/error.hpp"

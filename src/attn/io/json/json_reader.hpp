@@ -5,8 +5,8 @@
 // A document takes 12 bytes for each value of the text, plus its strings.
 #pragma once
 
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/tensor/suggest.hpp"
 #include "attn/tensor/text_list.hpp"
 
 #include <cstdint>

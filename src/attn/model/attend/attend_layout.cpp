@@ -1,7 +1,7 @@
 #include "attn/model/attend/attend_layout.hpp"
 
 #include "attn/core/positions.hpp"
-#include "attn/model/attend/attend_operands.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"

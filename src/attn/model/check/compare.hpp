@@ -2,9 +2,9 @@
 #pragma once
 
 #include "attn/math/printed_numbers.hpp"
-#include "attn/model/check/agreement.hpp"
+#include "attn/model/check/check.hpp"
 #include "attn/model/check/saved_result.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <limits>
 #include <string>

@@ -1,7 +1,7 @@
 #include "attn/model/diagnose/run_mistakes.hpp"
 
 #include "attn/core/positions.hpp"
-#include "attn/model/diagnose/run_call.hpp"
+#include "attn/model/diagnose/call.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/run.hpp"

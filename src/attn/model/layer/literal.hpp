@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <optional>
 #include <string>

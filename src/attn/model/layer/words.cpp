@@ -1,11 +1,9 @@
 #include "attn/model/layer/words.hpp"
 
 #include "attn/model/layer/batch.hpp"
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
-#include "attn/text/vocabulary.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/text/utf8.hpp"
+#include "attn/text/tokenizer.hpp"
 
 #include <fmt/format.h>
 

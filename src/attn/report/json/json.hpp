@@ -8,9 +8,11 @@
 #include "attn/model/check/check.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/tensor/buffer.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,5 +45,19 @@ void write_recipe(const model::Recipe& recipe, Buffer& buffer);
 using Texts = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Texts metadata_of(const model::Recipe& config);
 [[nodiscard]] Texts metadata_of(const model::TrainedConfig& config);
+
+// Tensor → JSON, one object on one line ("attn-cli/tensor/1").
+//
+//   {"schema":"attn-cli/tensor/1","name":"weights","dtype":"float32","shape":[2,2],"data":[[1.0,0.0],[0.25,0.75]]}
+//
+// Numbers as above; those of float16 and bfloat16 are the decimals of the same number in float32.
+
+struct TensorJson {
+    std::optional<std::string_view> name = {}; ///< nothing: the object has none
+    bool masked = false;                       ///< -inf is a masked score: null
+};
+
+/// A floating-point tensor. Ends with a newline. Holds one matrix at a time, whatever the size of the tensor.
+void write_tensor_json(const TensorView& tensor, const TensorJson& options, Buffer& buffer);
 
 } // namespace attn::report
