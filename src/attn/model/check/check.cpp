@@ -120,7 +120,7 @@ void append_index(std::string& name, const std::string& index)
 }
 
 /// "weights[0][2][3]"
-std::string name_of(std::string array, const Shape& whole, std::size_t place)
+std::string name_of_place(std::string array, const Shape& whole, std::size_t place)
 {
     std::vector<std::size_t> indices(whole.size());
     for (std::size_t d = whole.size(); d-- > 0;) {
@@ -165,7 +165,7 @@ Finding finding_of(std::string what, const Tally& tally, const Leaf& computed,
         const std::size_t at = place(first);
         const std::string_view text = computed.texts[at];
         finding.first =
-            fmt::format("{}: stated {}, computed {}", name_of(computed.name, computed.shape, at),
+            fmt::format("{}: stated {}, computed {}", name_of_place(computed.name, computed.shape, at),
                         display(computed, at, stated(first)), display(computed, at, text == "null" ? "-inf" : text));
     }
     return finding;
