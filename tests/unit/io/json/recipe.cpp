@@ -220,7 +220,8 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].take: got an array of 1 element; allowed: only with tensor"},
         {R"({"tensor":"W_q"})", "draws[0]: key 'init' is missing"},
         {R"({"tensor":"W_x","init":"normal"})",
-         "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, position_embedding, embeddings, key_embeddings, "
+         "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, position_embedding, embeddings, "
+         "key_embeddings, "
          "queries, keys, values, W_q, "
          "W_k, W_v, W_o, W_a, U_a, b_q, b_k, b_v, b_o, bias_k, bias_v, v_a, b_Wa, b_Ua, b_va"},
         {R"({"tensor":"W_q","init":"gauss"})",
