@@ -151,6 +151,18 @@ def test_queries_keys_and_values_that_are_given(tmp_path):
     assert assert_same(tmp_path, "--recipe", path)["draws"][1:] == draws
 
 
+def test_additive_scores_of_two_widths(tmp_path):
+    path = tmp_path / "widths.json"
+    shapes = {"queries": [2, 3], "keys": [4, 5], "values": [4, 2]}
+    draws = [{"tensor": name, "init": "normal", "shape": shape} for name, shape in shapes.items()]
+    draws += [{"tensor": name, "init": "linear"} for name in ("W_a", "U_a", "v_a")]
+    path.write_text(json.dumps({
+        "schema": SCHEMA, "input": {"positions": 2, "key_positions": 4}, "dims": {"d_a": 6}, "draws": [{"seed": 1}, *draws],
+        "attention": {"score": "additive"}}))
+    made = assert_same(tmp_path, "--recipe", path)["draws"]
+    assert [(step["side"], step["shape"]) for step in made[4:6]] == [("left", [6, 3]), ("left", [6, 5])]
+
+
 def test_the_sentence_may_come_from_standard_input():
     assert succeeds("recipe", "new", stdin="to be").out == succeeds("recipe", "new", "to be").out
     assert succeeds("recipe", "new", "-", stdin="to be").out == succeeds("recipe", "new", "to be").out
