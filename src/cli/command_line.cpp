@@ -366,7 +366,7 @@ std::string commands_with(const std::string& option)
     const std::string command = before_command ? "" : std::string(declared.command->name) + " ";
     throw Error(ErrorKind::usage,
                 start + (guess.empty()
-                             ? fmt::format("; `attn-cli {}--help` lists the options; everything after -- is text", command)
+                             ? fmt::format("; `attn-cli {}--help` lists the options; after -- nothing is an option", command)
                              : guess));
 }
 
@@ -455,7 +455,7 @@ void expect_at_most(const TypedArguments& given, std::size_t most, std::string_v
     }
     const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
     throw Error(ErrorKind::usage, fmt::format("unexpected argument {}; {}", in_quotes(operands[most]),
-                                              text ? "everything after -- is text; options go before it" : hint));
+                                              text ? "after -- nothing is an option; options go before it" : hint));
 }
 
 int execute(std::span<const char* const> arguments, Log& log)

@@ -59,8 +59,10 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
         report::write_comparison(comparison, operands.words[0], operands.words[1], quiet, output);
         const bool chosen = options.rtol || options.atol || options.ulps;
         if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
-            output.append(fmt::format("the tolerance is --rtol {} --atol {}; larger ones, or --ulps, forgive more\n",
-                                      math::shortest(tolerance->rtol), math::shortest(tolerance->atol)));
+            const auto shown = [](double part) { return part == 0 ? "0" : math::shortest(part); };
+            output.append(fmt::format("the tolerance is --rtol {} --atol {}; set others with --rtol and --atol{}\n",
+                                      shown(tolerance->rtol), shown(tolerance->atol),
+                                      tolerance->exact() ? "" : ", or use --ulps")); // integers have no such units
         }
     }
     output.finish();

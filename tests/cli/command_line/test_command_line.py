@@ -88,6 +88,19 @@ def test_the_default_that_help_states_is_the_one_that_is_used(option):
     assert succeeds("run", SENTENCE, option, default).text.splitlines()[1:] == succeeds("run", SENTENCE).text.splitlines()[1:]
 
 
+@pytest.mark.parametrize("command", ["run", "attend", "check", "compare", "plot", "recipe"])
+def test_what_stands_after_two_dashes_is_no_option_and_not_always_text(command):
+    hint = f"unknown option '--foo'; `attn-cli {command} --help` lists the options; after -- nothing is an option"
+    assert_fails(run(command, "--foo"), 2, hint)
+
+
+def test_after_two_dashes_a_file_may_begin_with_a_dash(tmp_path):
+    (tmp_path / "--foo").write_bytes(run("run", "Life is short", "--json").out)
+    succeeds("check", "--", "--foo", cwd=tmp_path)
+    assert_fails(run("compare", "--", "--foo", "--foo", "--json", cwd=tmp_path), 2,
+                 "unexpected argument '--json'; after -- nothing is an option; options go before it")
+
+
 def test_help_names_every_option_of_run():
     of_run, of_all = succeeds("run", "--help").text, succeeds("--help").text
     for text, options in (
@@ -161,7 +174,7 @@ def test_a_recipe_is_shown_as_it_is():
     recipe = succeeds("recipe", "show", "owen-2025").json
     assert (recipe["schema"], recipe["name"]) == ("attn-cli/recipe/1", "owen-2025")
     assert succeeds("recipe", "owen-2025").out == succeeds("recipe", "show", "owen-2025").out
-    assert_fails(run("recipe", "owen-2024"), 66, "no built-in recipe 'owen-2024'", "did you mean 'owen-2025'?")
+    assert_fails(run("recipe", "owen-2024"), 66, "'owen-2024': no such recipe", "did you mean 'owen-2025'?")
     assert_fails(run("recipe", "owen-2025", "owen-2025"), 2, "unexpected argument 'owen-2025'; recipe shows one at a time")
 
 

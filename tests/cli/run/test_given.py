@@ -161,7 +161,7 @@ W = {"tensor": "W_q", "init": "identity"}
     ([*given(), {"tensor": "embeddings", "values": QUERIES}], {}, "embeddings is drawn, and so are queries"),
     (given(), {"dims": {"embed_dim": 3}}, "dims.embed_dim: got 3; allowed: only with embeddings"),
     (given(), {"attention": {"positions": {"kind": "sinusoidal"}}}, "attention.positions.kind: got sinusoidal; allowed: only with embeddings"),
-    (given(keys=KEYS[:3]), {}, "keys: got the shape (3, 3); allowed: (4, 3) or (1, 4, 3)"),
+    (given(keys=KEYS[:3]), {}, "keys: got the shape (3, 3); allowed: with these dimensions (4, 3) or (1, 4, 3)"),
     (given(), {"input": {"positions": 1}}, "; input.key_positions says how many keys there are"),
     (given(keys=[[1, 2]] * 4), {}, "; only additive scores compare queries and keys of two widths"),
     ([{"seed": 1}, *({"tensor": name, "init": "normal"} for name in ("queries", "keys", "values"))], {},
@@ -194,6 +194,15 @@ def test_key_positions_have_embeddings_of_their_own(write):
              (("embeddings", QUERIES), ("key_embeddings", KEYS), ("W_q", numpy.eye(3)), ("W_k", numpy.eye(3)), ("W_v", numpy.eye(3)))]
     done = result(write(draws, **SIDES), "--show", "key_embeddings,weights,context")
     assert done["key_embeddings"] == KEYS and done["weights"] == [[[0, 1, 0, 0]]] and done["context"] == [KEYS[1]]
+
+
+def test_bare_positions_look_up_no_rows_of_a_table_and_what_they_may_have_runs(write):
+    table = [{"tensor": "embedding", "values": KEYS}, {"seed": 1}, {"init": "multihead_attention"}]
+    allowed = "allowed: embeddings, with key_embeddings for key_positions, or queries, keys and values"
+    assert_fails(run("run", "--recipe", write(table, **SIDES)), 65, "no ids to look up in an embedding table; " + allowed)
+    rows = [{"tensor": "embeddings", "values": QUERIES}, {"tensor": "key_embeddings", "values": KEYS}]
+    for draws in (rows + table[1:], given()):
+        succeeds("run", "--recipe", write(draws, **SIDES))
 
 
 def test_keys_may_have_another_width_than_queries(write):
@@ -249,7 +258,7 @@ def test_lines_of_other_lengths_read_the_same_learned_positions(write, tmp_path)
 
 
 @pytest.mark.parametrize(("draw", "more", "error"), [
-    ({"shape": [2, 16]}, {}, "position_embedding: got the shape (2, 16); allowed: (3, 16) with these dimensions, or more rows"),
+    ({"shape": [2, 16]}, {}, "position_embedding: got the shape (2, 16); allowed: with these dimensions (3, 16), or more rows"),
     ({}, {"attention": {"positions": {"kind": "sinusoidal"}}}, "position_embedding is drawn, and positions are sinusoidal"),
 ])
 def test_learned_positions_that_cannot_be_added_are_refused(write, draw, more, error):

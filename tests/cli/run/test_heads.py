@@ -172,7 +172,7 @@ def test_a_recipe_states_what_is_left_of_the_heads(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps({**recipe, "head": "mean", "published": [statement], "precision": []}))
     succeeds("check", tmp_path / "r.json")
     (tmp_path / "r.json").write_text(json.dumps({**recipe, "head": "mean", "published": [statement, {"array": "scores", "shape": [1]}]}))
-    assert "scores: stated, but no part of this run" in run("check", tmp_path / "r.json").text
+    assert "scores: this run has none" in run("check", tmp_path / "r.json").text
 
 
 def test_every_line_has_its_heads(whole):

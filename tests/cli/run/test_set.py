@@ -160,7 +160,7 @@ def test_a_stated_step_can_be_drawn_again():
         ("embeddings.words.file=x", "--set embeddings.words.file requires --embeddings"),
         ("attention.mask.values=[[true,2]]", "--set attention.mask.values[0][1]: got 2; allowed: true and false alone, or numbers, and null where a key is hidden"),
         ("attention.mask.values=[[true", "--set attention.mask.values: malformed JSON"),
-        ("draws[9].init=normal", "--set draws[9]: got 5 steps; allowed: 0 to 4"),
+        ("draws[9].init=normal", "--set: got draws[9]; allowed: draws[0] to draws[4]"),
         ("draws[x].init=normal", "--set: got 'x'; allowed: a step, from 0"),
         ("draws[0].init=normal", "--set draws[0].init: got a step that is a seed; allowed: seed alone"),
         ("draws[1].seed=1", "--set draws[1].seed: got a draw; allowed: any other key than seed"),

@@ -288,11 +288,11 @@ std::string JsonValue::string() const
     return std::string(text());
 }
 
-Index JsonValue::integer(Index least, Index most) const
+Index JsonValue::integer(Index least, Index most, std::string_view also) const
 {
     const auto value = read_number<Index>(*this);
     if (!value || *value < least || *value > most) {
-        refuse_kind(fmt::format("an integer from {} to {}", least, most));
+        refuse_kind(fmt::format("an integer from {} to {}{}", least, most, also));
     }
     return *value;
 }

@@ -65,7 +65,9 @@ public:
     /// Each of these throws Error(data) when the value is of another kind or out of range.
     [[nodiscard]] bool boolean() const;
     [[nodiscard]] std::string string() const;
-    [[nodiscard]] Index integer(Index least, Index most) const;  ///< digits alone: 3.0 and 3e0 are refused
+    [[nodiscard]] Index
+    integer(Index least, Index most,
+            std::string_view also = "") const; ///< digits alone: 3.0 and 3e0 are refused; `also`: what else a message allows
     [[nodiscard]] std::uint64_t unsigned_integer() const;        ///< 0 … 2^64-1, exactly
     [[nodiscard]] double number(std::string_view allowed) const; ///< finite
     [[nodiscard]] std::vector<JsonValue> elements() const;       ///< of an array

@@ -344,7 +344,7 @@ Draw draw_of(const JsonObject& object)
 {
     const JsonValue* discard = object.find(draw_field::discard.name());
     if ((discard != nullptr) == object.has(draw_field::tensor.name())) {
-        object.value().refuse("exactly one of seed, tensor, discard");
+        object.value().refuse(R"(one of seed, tensor, discard; or "init": "multihead_attention" without them)");
     }
     if (discard != nullptr && !discard->boolean()) {
         discard->refuse("true");

@@ -133,9 +133,10 @@ AttendResult attend(const ResolvedAttend& call)
                                                       : core::attention(views, options, outputs, call.work);
     result.portable_because = notes.portable_because;
     if (notes.overflowed && !options.allow_nonfinite) {
-        result.warnings.push_back(fmt::format("scores: a dot product overflowed {}; the weights of its row may be nan{}",
-                                              name_of(wide ? Dtype::float64 : Dtype::float32),
-                                              wide ? "" : "; float64 queries, keys or values are computed in float64"));
+        result.warnings.push_back( // ∞ - ∞ within a product of float64 is nan; those of float32 are summed in float64
+            wide ? "scores: a dot product overflowed float64; the weights of its row may be nan"
+                 : "scores: a dot product overflowed float32; +∞ takes the whole weight of its row; --out-dtype float64 avoids "
+                   "it");
     }
     return result;
 }

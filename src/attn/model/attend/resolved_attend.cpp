@@ -16,13 +16,16 @@ namespace {
 
 std::vector<Index> read_rising(const TensorView& view, Index total, const AttendOperand& operand)
 {
+    if (view.shape[0] == 1 && total > 0) {
+        throw Error(ErrorKind::data, operand.name, "1 number", fmt::format("two or more, from 0 to {}", total));
+    }
     std::vector<Index> read;
     for (const std::int64_t place : load<std::int64_t>(view).values) {
         const Index least = read.empty() ? 0 : read.back();
         const bool first = read.empty(), last = std::ssize(read) + 1 == view.shape[0];
         if (place < least || place > total || (first && place != 0) || (last && place != total)) {
             throw Error(ErrorKind::data, fmt::format("{}[{}]", operand.name, read.size()), std::to_string(place),
-                        fmt::format("numbers that rise from 0 to {}", total));
+                        fmt::format("numbers from 0 to {} that never fall", total));
         }
         read.push_back(static_cast<Index>(place));
     }

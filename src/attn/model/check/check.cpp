@@ -120,7 +120,7 @@ void append_index(std::string& name, const std::string& index)
 }
 
 /// "weights[0][2][3]"
-std::string name_of_number(std::string array, const Shape& whole, std::size_t place)
+std::string name_at(std::string array, const Shape& whole, std::size_t place)
 {
     std::vector<std::size_t> indices(whole.size());
     for (std::size_t d = whole.size(); d-- > 0;) {
@@ -156,7 +156,7 @@ bool CheckReport::passed() const
 
 Finding finding_of(std::string what, const Tally& tally, const Leaf& computed,
                    const std::function<std::size_t(std::size_t)>& place,
-                   const std::function<std::string_view(std::size_t)>& stated)
+                   const std::function<std::string_view(std::size_t)>& stated, const Sides& sides)
 {
     Finding finding{std::move(what), tally.compared, tally.mismatched, "", tally.largest_absolute, tally.largest_relative};
     finding.unmeasured = tally.unmeasured > 0;
@@ -164,9 +164,9 @@ Finding finding_of(std::string what, const Tally& tally, const Leaf& computed,
         const auto first = static_cast<std::size_t>(tally.first);
         const std::size_t at = place(first);
         const std::string_view text = computed.texts[at];
-        finding.first =
-            fmt::format("{}: stated {}, computed {}", name_of_number(computed.name, computed.shape, at),
-                        display(computed, at, stated(first)), display(computed, at, text == "null" ? "-inf" : text));
+        finding.first = fmt::format("{}: {} {}, {} {}", name_at(computed.name, computed.shape, at), sides.stated,
+                                    display(computed, at, stated(first)), sides.computed,
+                                    display(computed, at, text == "null" ? "-inf" : text));
     }
     return finding;
 }

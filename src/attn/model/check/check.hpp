@@ -66,11 +66,15 @@ struct CheckReport {
     [[nodiscard]] bool passed() const;
 };
 
+/// What a message calls the two texts of an element.
+struct Sides {
+    std::string_view stated = "stated", computed = "computed";
+};
 /// What a tally found of elements of an array that was computed; `place(i)` is that of its i-th element in the array,
 /// `stated(i)` its text.
 [[nodiscard]] Finding finding_of(std::string what, const Tally& tally, const Leaf& computed,
                                  const std::function<std::size_t(std::size_t)>& place,
-                                 const std::function<std::string_view(std::size_t)>& stated);
+                                 const std::function<std::string_view(std::size_t)>& stated, const Sides& sides = {});
 /// A finding that is one mismatch, told in `why`.
 [[nodiscard]] Finding mismatch(std::string what, std::string why);
 /// One that tells of both.

@@ -235,7 +235,7 @@ void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims
     list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
     throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)),
                 "the shape " + to_string(shape),
-                fmt::format("{} with these dimensions{}{}", list,
+                fmt::format("with these dimensions {}{}{}", list,
                             placed.draw.target == Target::position_embedding ? ", or more rows" : "",
                             placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
 }
@@ -395,7 +395,8 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
             "both key_embedding and key_embeddings are drawn; allowed: one of them");
     for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
         sources.refuse_if(sources.in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
-                          ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
+                          ", and bare positions have no ids to look up in a table; allowed: embeddings, with key_embeddings "
+                          "for key_positions");
     }
     const auto* positions = std::get_if<PositionsInput>(&recipe.input);
     if (positions != nullptr && recipe.embeddings) {
@@ -404,7 +405,8 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
                                 first_ids(positions->count)));
     }
     require(!(table || tables_of_sides) || positions == nullptr,
-            "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
+            "bare positions have no ids to look up in an embedding table; allowed: embeddings, with key_embeddings for "
+            "key_positions, or queries, keys and values");
     require(!sources.have(Target::position_embedding) || !recipe.attention.placed_by(PositionKind::sinusoidal),
             "position_embedding is drawn, and positions are sinusoidal; allowed: one of them");
     require(!sources.have(Target::position_embedding) || (l.keys_read() == l.D && l.values_read() == l.D),

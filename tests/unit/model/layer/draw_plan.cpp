@@ -150,7 +150,7 @@ TEST(PlanDraws, NeedsEveryHeadOnce)
     EXPECT_EQ(message([](Recipe& r) {
                   std::get<Draw>(r.draws[8]).shape = {{"H*d_k", "D"}};
               }),
-              "draws[8]: W_q: got the shape (8, 8); allowed: (4, 8) or (1, 4, 8) with these dimensions; d_k is 4 by default, "
+              "draws[8]: W_q: got the shape (8, 8); allowed: with these dimensions (4, 8) or (1, 4, 8); d_k is 4 by default, "
               "dims.d_k sets it");
 }
 
