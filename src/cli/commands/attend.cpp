@@ -34,10 +34,10 @@ constexpr std::array attend_examples{
 };
 constexpr std::string_view attend_common = "-q -k -v --causal --mask --heads --window --against --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
-                                          "NAME is required if it holds several arrays; - is standard input. Integers\n"
-                                          "become float32. A terminal gets a table, anything else JSON.\n"
-                                          "Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
-                                          "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
+                                          "NAME is required if it holds several arrays; - is standard input. Integer\n"
+                                          "queries, keys and values become float32. A terminal gets a table, anything else\n"
+                                          "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
+                                          " float16 and bfloat16 are computed in float32 and rounded once,\n"
                                           "at the end. The result has the type and the layout of the queries.\n"
                                           "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
 

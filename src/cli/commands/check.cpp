@@ -51,10 +51,10 @@ constexpr std::string_view check_notes = "A file is a recipe, a saved result, or
                                          "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
                                          "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
                                          "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
-                                         "input, …). The line of a result that states an error is not checked, which\n"
-                                         "counts as 65. Every file is checked; the largest code is the exit code.\n"
+                                         "input, …). A line of --lines that holds an error is not checked, and counts as\n"
+                                         "65. Every file is checked; the largest code is the exit code.\n"
                                          "A file that a recipe names is looked for beside the recipe, then where the\n"
-                                         "program runs; where both are there, the digest that is stated decides.\n"
+                                         "program runs; of two, the one with the stated SHA-256 is used.\n"
                                          "With --quiet only what did not pass is printed.\n";
 
 constexpr std::string_view tolerances_are_for_results =
@@ -221,9 +221,18 @@ void Checker::document(std::string_view json, const std::string& name, const std
 
 void Checker::file(const std::string& path)
 {
+    const auto refuse = [](std::string_view what) {
+        throw Error(ErrorKind::data,
+                    fmt::format("got {}; allowed: a recipe or a saved result, as JSON; compare is for tensors", what));
+    };
     const std::string contents = read_json_file(path, most_bytes_);
     if (io::is_tensor_file(std::as_bytes(std::span(contents)))) {
-        throw Error(ErrorKind::data, "file", "tensors", "a recipe or a saved result, as JSON; compare is for tensors");
+        refuse("tensors");
+    }
+    const std::size_t first = contents.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && contents[first] > ' ' &&
+        contents[first] != '{') { // of other bytes JSON says what is wrong
+        refuse("text that is no JSON object");
     }
     std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array completions_examples{
     Example{"attn-cli completions fish > ~/.config/fish/completions/attn-cli.fish", "for fish, where nothing is installed"},
     Example{"source <(attn-cli completions bash)", "in ~/.bashrc; zsh likewise"},
-    Example{"attn-cli completions bash -- run --format j", "what may stand in place of the last word, as the scripts ask"},
+    Example{"attn-cli completions bash -- run --format j", "the completions of the last word, as the scripts ask"},
 };
 constexpr std::string_view completions_notes =
     "cmake --install puts all three in their place, and so does the Debian package.\n";

@@ -44,7 +44,7 @@ int execute_help(const TypedArguments& operands, const Globals&, Log&)
     names.insert(names.end(), of_commands.begin(), of_commands.end());
     if (operands.words.empty()) {
         print(fmt::format("attn-cli help TOPIC shows a page of the manual:\n\n{}\n"
-                          "attn-cli help COMMAND shows every option of a command:\n\n{}",
+                          "attn-cli help COMMAND shows all its options:\n\n{}",
                           list_of(pages, title_of_page), report::wrapped("", joined(of_commands), 0, 80)));
         return success;
     }

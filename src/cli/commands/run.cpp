@@ -18,9 +18,9 @@ namespace attn::cli {
 namespace {
 
 constexpr std::array run_examples{
-    Example{R"(attn-cli run "Life is short, eat dessert first")", "the table of the 2023 tutorial"},
+    Example{R"(attn-cli run "Life is short, eat dessert first")", "the numbers of Raschka's 2023 article"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal -o page.html)", "a page to explore in a browser"},
-    Example{"attn-cli run \"the cat sat and the cat sat\" --model induction", "every head of a whole trained model"},
+    Example{"attn-cli run \"the cat sat and the cat sat\" --model induction", "a summary of every head of a trained model"},
     Example{R"(attn-cli run "Life is short" --heads 4 --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
 };

@@ -79,7 +79,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_show(options, model::ShownBy::attend,
                  {"stages to write, such as scores,weights,context", name_of(model::Item::context)}, attend.show);
     options.add(option::out_dtype, attend.attend.out_type);
-    declare_output(options, attend.output, attend_formats);
+    declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
 }

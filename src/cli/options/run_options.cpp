@@ -121,7 +121,7 @@ void require_layers(const RunOptions& run)
     const bool weights = run.show.items == model::Show{model::Item::weights};
     if (run.format == Format::svg && run.draws_layers() && (!weights || run.picture.plot == report::Plot::arcs)) {
         throw Error(ErrorKind::usage, (weights ? "--plot arcs" : "--show " + std::string(name_of(*run.show.items.begin()))) +
-                                          " draws one layer, such as that of --layer 5 or --head 5.11");
+                                          " draws one layer, such as that of --layer 1 or --head 1.0");
     }
     if (!info_of(run.format).of_models) {
         throw Error(ErrorKind::usage, format_name, name_of(run.format),
@@ -154,7 +154,7 @@ void declare_new_recipe(Options& options, RunOptions& run)
     declare_input(options, run);
     declare_selection(options, run);
     declare_file(options, run.output, "as a recipe");
-    declare_digits(options, run.output);
+    declare_digits(options, run.output, std::array{Format::recipe});
     run.output.format = name_of(Format::recipe);
     run.spelled_out = true;
 }
@@ -171,7 +171,7 @@ void declare_run(Options& options, RunOptions& run)
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
     options.add_key(option::header_key, option::header, run.header);
-    declare_digits(options, run.output);
+    declare_digits(options, run.output, run_formats);
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
     declare_against(options, run.against);
@@ -190,7 +190,7 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
         require_one_array(run.show);
     }
     run.format = decide_format(run.output, run_formats);
-    run.digits = decide_digits(run.output, run.format);
+    run.digits = decide_digits(run.output, run.format, run_formats);
     if (run.header && !info_of(run.format).has_header) {
         throw Error(ErrorKind::usage, name_of_key(option::header_key) + " is for CSV");
     }

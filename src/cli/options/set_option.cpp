@@ -129,7 +129,7 @@ bool names_values(const SetKey& key)
 {
     const FieldInfo* field = field_called(key);
     if (field != nullptr && field->spelling == model::Spelling::option) {
-        throw Error(ErrorKind::usage, fmt::format("{}: it has an option, {}", name_of_key(key), option_name(*field)));
+        throw Error(ErrorKind::usage, fmt::format("{}: use {}", name_of_key(key), option_name(*field)));
     }
     if (field != nullptr && field->spelling == model::Spelling::file) {
         const bool steps = field == &model::field::draws;

@@ -48,7 +48,7 @@ void require_shade(const model::Result& result, const report::ShadeOptions& shad
         return;
     }
     if (shade.shade == report::Shade::log) {
-        throw Error(ErrorKind::usage, "shade log is for weights; these numbers are not weights");
+        throw Error(ErrorKind::usage, "shade log is for weights, which these numbers are not");
     }
     const double least =
         std::visit([](const auto& numbers) { return static_cast<double>(*std::ranges::min_element(numbers.values)); },

@@ -568,7 +568,7 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
         "empty": "'empty': got an empty file; allowed: a result or tensor as JSON, an array as text (printed, np.savetxt, CSV, a list)",
         "text.txt": "'text.txt': got a file that begins with 'hello, wo'; allowed: ",
         "ragged.txt": "'ragged.txt', line 1, column 19: got 1 element in a row; allowed: 2, as before",
-        "two.npz": "tensor of 'two.npz': got 2 tensors; allowed: one, one named 'context', or FILE:NAME",
+        "two.npz": "tensor of 'two.npz': got 2 tensors; allowed: one tensor, or one named 'context', or FILE:NAME",
     }.items():
         assert_fails(against(tmp_path, file), 65, message)
     assert_fails(against(tmp_path, "missing.npy"), 66, "missing.npy")

@@ -141,7 +141,7 @@ inline constexpr AttendOperand lengths{"lengths", "--lengths", "(B) integers: nu
                                        nullptr, &AttendInputs::lengths};
 inline constexpr AttendOperand segments{
     "segments", "--segments",
-    "(P+S) or (B, P+S) integers: the document of each key; a query sees the keys of that at its position", nullptr,
+    "(P+S) or (B, P+S) integers: the document of each key; a query sees only its own document's keys", nullptr,
     &AttendInputs::segments};
 inline constexpr AttendOperand sinks{"sinks", "--sinks",
                                      "(H) numbers, finite or -inf: one more score per row, whose weight is dropped", nullptr,
