@@ -133,10 +133,11 @@ AttendResult attend(const ResolvedAttend& call)
                                                       : core::attention(views, options, outputs, call.work);
     result.portable_because = notes.portable_because;
     if (notes.overflowed && !options.allow_nonfinite) {
-        result.warnings.push_back( // ∞ - ∞ within a product of float64 is nan; those of float32 are summed in float64
-            wide ? "scores: a dot product overflowed float64; the weights of its row may be nan"
-                 : "scores: a dot product overflowed float32; +∞ takes the whole weight of its row; --out-dtype float64 avoids "
-                   "it");
+        // ∞ - ∞ within a product of float64 is nan; those of float32 are summed in float64.
+        const std::string_view what_then = wide
+                                               ? "float64; the weights of its row may be nan"
+                                               : "float32; +∞ takes the whole weight of its row; --out-dtype float64 avoids it";
+        result.warnings.push_back(fmt::format("scores: a dot product overflowed {}", what_then));
     }
     return result;
 }
