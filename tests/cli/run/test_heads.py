@@ -66,7 +66,7 @@ def test_a_head_that_is_not_there_is_refused(tmp_path):
     for wrong in ("-1", "x", "1,,2", "means", ""):
         assert_fails(run("run", *EIGHT, "--head", wrong), 2, "--head")
     recipe = succeeds("recipe", "show", "raschka-2023-multihead").json
-    for head, allowed in (([], "mean alone, or one or more heads, 0 to 65535"), ("median", "mean alone, or one or more heads, 0 to 65535"), (1, "mean alone, or one or more heads, 0 to 65535"),
+    for head, allowed in (([], "mean, or heads from 0 to 65535"), ("median", "mean, or heads from 0 to 65535"), (1, "mean, or heads from 0 to 65535"),
                           ([-1], "0 to 65535"), ([3], "0 to 2")):
         (tmp_path / "r.json").write_text(json.dumps({**recipe, "head": head}))
         assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "head", allowed)
