@@ -250,9 +250,10 @@ std::optional<Leaf> leaf_of(const std::vector<Entry>& entries, const std::string
 Finding compare(const Published& published, const std::vector<Entry>& entries, const Recipe& recipe)
 {
     const bool other_type = published.dtype && *published.dtype != recipe.dtype;
-    const std::string what = name_of(published.array, published.at) + (!other_type                          ? ""
-                                                                       : *published.dtype == Dtype::float32 ? " in float32"
-                                                                                                            : " in float64");
+    const std::string what =
+        model::name_of(published.array, published.at) + (!other_type                          ? ""
+                                                         : *published.dtype == Dtype::float32 ? " in float32"
+                                                                                              : " in float64");
     const Result& result = entries.front().result;
     const bool is_batch = is_whole_batch(recipe);
     const std::optional<Leaf> computed = leaf_of(entries, published.array, published.at, is_batch);

@@ -58,7 +58,8 @@ void require_kv_heads(Index H, Index H_kv, const Origin& origin)
         throw Error(fault, origin.name_of(field::heads), std::to_string(H),
                     fmt::format("a multiple of the {} key/value heads, or give --kv-heads", H_kv));
     }
-    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv), fmt::format("a divisor of the {} heads", H));
+    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv),
+                fmt::format("a divisor of the number of heads, {}", H));
 }
 
 void require_width(Index H, Index size, const FieldInfo& field, const Origin& origin)

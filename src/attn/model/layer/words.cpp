@@ -249,7 +249,7 @@ Index only_place(const std::vector<Index>& places, const std::string& wanted, co
                  const Lookup& lookup)
 {
     if (places.size() > 1) {
-        throw Error(lookup.fault, lookup.name, fmt::format("{}, which is at {} positions", in_quotes(wanted), places.size()),
+        throw Error(lookup.fault, lookup.name, fmt::format("{}, {} positions", in_quotes(wanted), places.size()),
                     "one of them: " + numbered_words(places, words));
     }
     return places.front();

@@ -191,8 +191,8 @@ void lay_seed(const Overrides& over, Recipe& recipe, const Origin& origin)
                                                   &field::output_dim, &field::heads};
     const auto asked = std::ranges::find_if(drawing, [&](const FieldInfo* one) { return over.contains(*one); });
     if (asked != drawing.end()) {
-        throw Error(origin.fault({*asked}), origin.name_of(**asked), "a recipe that has no seed to draw from",
-                    "with " + origin.option_of(draw_field::seed));
+        throw Error(origin.fault({*asked}), fmt::format("{}: the recipe has no seed; give {}", origin.name_of(**asked),
+                                                        origin.option_of(draw_field::seed)));
     }
 }
 

@@ -124,7 +124,7 @@ inline constexpr Recipes generator{{.key = "generator",
                                    at<&Recipe::generator>};
 inline constexpr Recipes dtype{{.key = "dtype",
                                 .allowed = allow::one_of(dtype_names),
-                                .meaning = "type of the arithmetic",
+                                .meaning = "type that results are rounded to",
                                 .usual = "float32",
                                 .symbol = "TYPE"},
                                at<&Recipe::dtype>};
@@ -152,13 +152,13 @@ inline constexpr Recipes kv_heads{{.key = "dims.kv_heads",
 inline constexpr Recipes d_k{{.key = "dims.d_k",
                               .allowed = length,
                               .meaning = "components per query or key of one head",
-                              .usual = "24; D/H with more heads; D with identity projections",
+                              .usual = "24, D with identity projections; D/H with more heads",
                               .symbol = "N"},
                              at<&Recipe::dims, &Dims::d_k>};
 inline constexpr Recipes d_v{{.key = "dims.d_v",
                               .allowed = length,
                               .meaning = "components per value of one head",
-                              .usual = "28; D/H with more heads; D with identity projections",
+                              .usual = "28, D with identity projections; D/H with more heads",
                               .symbol = "N"},
                              at<&Recipe::dims, &Dims::d_v>};
 inline constexpr Recipes vocab_size{{.key = "dims.vocab_size",
@@ -340,7 +340,7 @@ inline constexpr Recipes scale{
     {.key = "attention.scale",
      .allowed = {.type = FieldType::real, .none = 1, .in_words = "none, or a finite number such as 0.25 or 1e-3"},
      .meaning = "factor of the scores",
-     .usual = "1/√d_k",
+     .usual = "1/√d_k with scaled_dot, else none",
      .symbol = "X|none"},
     at<&Recipe::attention, &Attention::scale>};
 inline constexpr Recipes softcap{{.key = "attention.softcap",
@@ -443,7 +443,7 @@ inline constexpr Recipes rope_style{{.key = "attention.positions.style",
 inline constexpr Recipes query{
     {.key = "query",
      .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
-     .meaning = "only these rows: words (every position of a repeated word) or positions from 0, which digits always are",
+     .meaning = "only these rows: words (every position of a repeated word) or positions from 0; digits are always positions",
      .symbol = "LIST"},
     at<&Recipe::query>};
 inline constexpr Recipes head{
@@ -452,7 +452,7 @@ inline constexpr Recipes head{
                  .least = 0,
                  .most = most_heads - 1,
                  .fewest = 1,
-                 .in_words = "mean alone, or one or more heads, 0 to 65535",
+                 .in_words = "mean, or heads from 0 to 65535",
                  .instead = "mean"},
      .meaning = "only these heads, from 0, with the keys and values that they read; mean: the mean of all heads' weights",
      .usual = "all",
