@@ -656,7 +656,7 @@ def test_an_infinity_is_the_largest_difference_where_none_is_finite(qkv, tmp_pat
     mine = numpy.load(tmp_path / "right.npy")
     mine[:2] = numpy.nan
     done = against(tmp_path, save(tmp_path, mine))
-    assert done.text.startswith("differs: 8 of 20, largest difference inf\nof these 8 are NaN ") and "NaN for queries that see no key" in done.text
+    assert done.text.startswith("differs: 8 of 20, largest difference inf\nof these 8 have NaN or infinity; ") and "NaN for queries that see no key" in done.text
     assert against(tmp_path, "mine.npy", "--json").json["largest_difference"] == "inf"
 
 
@@ -988,7 +988,7 @@ def test_what_run_cannot_compare_is_one_line(tmp_path):
         (["--against", "mine.npz", SENTENCE], 2, "SENTENCE goes before it"),
         ([SENTENCE, "--show", "tokens", "--against", "mine.npz"], 2, "--show: got tokens"),
         ([SENTENCE, "--show", "all", "--against", "mine.npz"], 2, "--show: got several items"),
-        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o: got 'x.json'; allowed: the formats svg (.svg)"),
+        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o: got 'x.json'; allowed: with --against a picture of the differences (.svg); without it the result"),
         ([SENTENCE, "--max-input-bytes", "100", "--against", "mine.npz"], 65, "'mine.npz': got 392 bytes; allowed: up to 100; --max-input-bytes"),
         (["--lines", "x", "--against", "mine.npz"], 2, "--lines and --against cannot be used together"),
     ):

@@ -224,7 +224,7 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, position_embedding, embeddings, "
          "key_embeddings, "
          "queries, keys, values, W_q, "
-         "W_k, W_v, W_o, W_a, U_a, b_q, b_k, b_v, b_o, bias_k, bias_v, v_a, b_Wa, b_Ua, b_va"},
+         "W_k, W_v, W_o, W_a, U_a, b_q, b_k, b_v, b_o, bias_k, bias_v, v_a, b_Wa, b_Ua, b_va; did you mean 'W_q'?"},
         {R"({"tensor":"W_q","init":"gauss"})",
          "draws[0].init: got 'gauss'; allowed: zeros, integers, uniform, normal, linear, xavier, xavier_normal, "
          "kaiming_uniform, kaiming_normal, identity, multihead_attention"},
