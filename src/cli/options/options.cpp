@@ -302,8 +302,7 @@ bool Options::wants_keys() const
 void Options::add_set()
 {
     const OptionInfo option{model::option::set, "KEY=VALUE",
-                            "any other setting by its name in JSON: rounding=step, for example; `attn-cli help recipes` lists "
-                            "the keys"};
+                            "any other setting by its name in JSON; `attn-cli help recipes` lists them"};
     if (listed_ != nullptr) {
         listed_->push_back(
             {{std::string(option.name)}, std::string(option.symbol), description(option), group_, {}, false, keys_});

@@ -140,11 +140,10 @@ void declare_selection(Options& options, RunOptions& run)
     options.add(model::field::query, run.overrides);
     declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
                  [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
-    declare_show(
-        options, model::ShownBy::run,
-        {"what to print, such as scores (q·k), masked_scores (what softmax gets) or all (without summary); may be repeated",
-         "tokens, vocabulary, weights, context, output"},
-        run.show);
+    declare_show(options, model::ShownBy::run,
+                 {"what to print, such as masked_scores (what softmax gets); all leaves out summary; may be repeated",
+                  "tokens, vocabulary, weights, context, output"},
+                 run.show);
 }
 
 } // namespace
