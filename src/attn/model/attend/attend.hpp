@@ -140,9 +140,8 @@ inline constexpr AttendOperand mask{
 inline constexpr AttendOperand lengths{"lengths", "--lengths", "(B) integers: number of valid keys per batch entry, of P+S",
                                        nullptr, &AttendInputs::lengths};
 inline constexpr AttendOperand segments{
-    "segments", "--segments",
-    "(P+S) or (B, P+S) integers: the document of each key; a query sees only its own document's keys", nullptr,
-    &AttendInputs::segments};
+    "segments", "--segments", "(P+S) or (B, P+S) integers: the document of each key; a query sees only its own document's keys",
+    nullptr, &AttendInputs::segments};
 inline constexpr AttendOperand sinks{"sinks", "--sinks",
                                      "(H) numbers, finite or -inf: one more score per row, whose weight is dropped", nullptr,
                                      &AttendInputs::sinks};

@@ -164,7 +164,7 @@ inline constexpr Recipes d_v{{.key = "dims.d_v",
 inline constexpr Recipes vocab_size{{.key = "dims.vocab_size",
                                      .allowed = allow::integer(1, largest_int32),
                                      .meaning = "rows of the embedding table",
-                                     .usual = "the number of distinct words",
+                                     .usual = "the distinct words",
                                      .symbol = "N"},
                                     at<&Recipe::dims, &Dims::vocab_size>};
 inline constexpr Recipes key_dim{{.key = "dims.key_dim",
