@@ -173,7 +173,7 @@ struct StageSpan {
 
 /// What attention computes, in the order of its steps; each may be kept. The entropy of a row of weights is in nats.
 enum class Stage { scores, scaled_scores, capped_scores, masked_scores, weights, entropy, lse, dropped_weights, head_context };
-inline constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::head_context) + 1;
+inline constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::head_context) + 1; // the last; items.hpp asserts it
 inline constexpr auto every_stage = [] {
     std::array<Stage, stage_count> stages{};
     for (std::size_t i = 0; i < stage_count; ++i) {

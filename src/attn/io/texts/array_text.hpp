@@ -31,7 +31,7 @@ public:
     /// Both outlive it. Throws Error(too_large) for a text of 4 GiB and more.
     NumbersInText(std::string_view text, const std::string& what);
 
-    /// The word that begins there. Throws Error(data) for what is not a number.
+    /// The word that begins there; no word at all is an empty one, which is -inf. Throws Error(data) for what is not a number.
     void add(std::size_t begin);
     /// Whether it is one, and added.
     [[nodiscard]] bool try_add(std::size_t begin);
