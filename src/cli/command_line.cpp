@@ -27,13 +27,22 @@ namespace {
 constexpr std::string_view help_name = "--help", verbose_name = "--verbose", quiet_name = "--quiet", threads_name = "--threads";
 
 /// What people type out of habit with other tools.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> habits{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> habits{
     {{"-v", verbose_name},
      {"-q", quiet_name},
      {"--output", model::option::output},
      {"--out", model::option::output},
      {"--save", model::option::output},
      {"--svg", "-o FILE.svg"},
+     {"--csv", "--format csv"},
+     {"--precision", "--digits"},
+     {"--temperature", "--scale"},
+     {"--d-model", "--embed-dim"},
+     {"--dim", "--embed-dim"},
+     {"--embedding-dim", "--embed-dim"},
+     {"--embedding-size", "--embed-dim"},
+     {"--hidden-size", "--embed-dim"},
+     {"--stdin", "-"},
      {"-j", threads_name},
      {"-t", threads_name},
      {"--rope-base", "--positions rope:base=X"},
@@ -81,8 +90,8 @@ void declare_globals(Options& options, GlobalOptions& global)
          "explain; only portable gives the same bytes on every machine",
          "auto", model::allow::text, "auto, portable, avx2, avx512"},
         [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
-    options.add({max_input_bytes_name, "N", "refuse a longer text, file of text or line",
-                 "67108864; 1073741824 of check; none of compare, plot and attend", model::allow::integer(1, Index{1} << 40U)},
+    options.add({max_input_bytes_name, "N", "refuse a longer text, text file or line",
+                 "67108864; check 1073741824; compare, plot, attend no limit", model::allow::integer(1, Index{1} << 40U)},
                 global.globals.max_input_bytes);
     options.exclude({verbose_name, quiet_name});
 }
@@ -224,7 +233,7 @@ std::string guess_of(std::string_view letters)
     const std::string value(word.substr(word[2] == '=' ? 3 : 2));
     throw Error(ErrorKind::usage,
                 start + (attached ? fmt::format("; the value of {0} is the next word: {0} {1}", letter, shell_word(value))
-                                  : "; a single dash takes a single letter"));
+                                  : "; a sentence that begins with a dash goes after --"));
 }
 
 void refuse_clusters(const std::vector<std::string>& unknown)
@@ -318,16 +327,21 @@ TypedArguments typed_arguments(const Declared& declared, std::span<const std::st
     return typed;
 }
 
-/// "explain, plot" for "--head" of run.
+/// "run and plot have it" for "--head" of attend; empty: none has.
 std::string commands_with(const std::string& option)
 {
-    std::string names;
+    std::vector<std::string_view> names;
     for (const Declared& declared : every_command()) {
         if (declared.find(option) != nullptr) {
-            names += (names.empty() ? "" : ", ") + std::string(declared.command->name);
+            names.push_back(declared.command->name);
         }
     }
-    return names;
+    if (names.size() < 2) {
+        return names.empty() ? "" : std::string(names.front()) + " has it";
+    }
+    const std::string_view last = names.back();
+    names.pop_back();
+    return fmt::format("{} and {} have it", joined(names), last);
 }
 
 [[noreturn]] void unknown_option(const std::string& word, const Declared& declared, bool before_command)
@@ -350,14 +364,13 @@ std::string commands_with(const std::string& option)
         throw Error(ErrorKind::usage, instead);
     }
     if (const std::string others = before_command ? "" : commands_with(name); !others.empty()) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{} of {}; these commands have it: {}", start, declared.command->name, others));
+        throw Error(ErrorKind::usage, fmt::format("{} has no option {}; {}", declared.command->name, in_quotes(name), others));
     }
     const std::string guess = nearest(name, whole.names());
     const std::string command = before_command ? "" : std::string(declared.command->name) + " ";
     throw Error(ErrorKind::usage,
                 start + (guess.empty()
-                             ? fmt::format("; `attn-cli {}--help` lists the options; everything after -- is text", command)
+                             ? fmt::format("; `attn-cli {}--help` lists the options; after -- nothing is an option", command)
                              : guess));
 }
 
@@ -446,7 +459,7 @@ void expect_at_most(const TypedArguments& given, std::size_t most, std::string_v
     }
     const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
     throw Error(ErrorKind::usage, fmt::format("unexpected argument {}; {}", in_quotes(operands[most]),
-                                              text ? "everything after -- is text; options go before it" : hint));
+                                              text ? "after -- nothing is an option; options go before it" : hint));
 }
 
 int execute(std::span<const char* const> arguments, Log& log)

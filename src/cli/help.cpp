@@ -2,7 +2,7 @@
 
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/prose.hpp"
-#include "attn/tensor/suggest.hpp"
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 #include "cli/system/exit_code.hpp"
 
@@ -108,7 +108,7 @@ std::string list_of_exit_codes()
 {
     std::string text;
     for (const ExitCode& code : exit_codes) {
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", code.code, code.meaning);
+        text += fmt::format("{}{} {}", text.empty() ? "" : "; ", code.code, code.meaning);
     }
     return wrapped("", fmt::format("Exit codes: {}.", text), 0);
 }
@@ -127,7 +127,7 @@ std::string help(const Command& command)
     std::string text =
         usage(command) + wrapped("", command.summary, 0) + "\n" + describe(command.examples) + describe(options_of(command));
     text.append("\n").append(command.notes);
-    text += "`attn-cli --help` has the options of every command, such as --quiet.\n";
+    text += "`attn-cli --help` shows the global options, such as --quiet.\n";
     return command.page.empty() ? text : text.append("Manual: attn-cli help ").append(command.page).append("\n");
 }
 
@@ -141,14 +141,16 @@ std::string short_help(const Command& command)
     });
     const std::size_t shown = std::min<std::size_t>(command.examples.size(), 3);
     return usage(command) + wrapped("", command.summary, 0) + describe(options, true) + "\n" +
-           describe(command.examples.first(shown)) + fmt::format("\n`attn-cli {} --help` shows every option.\n", command.name);
+           describe(command.examples.first(shown)) +
+           fmt::format("\n`attn-cli {} --help` shows all its options.\n", command.name);
 }
 
 std::string short_help()
 {
     return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n" + describe(overview_examples) +
            "\n`attn-cli COMMAND -h` shows the options used most.\n"
-           "`attn-cli --help` and `attn-cli COMMAND --help` show everything.\n";
+           "`attn-cli --help` and `attn-cli COMMAND --help` show everything.\n\n" +
+           list_of_exit_codes();
 }
 
 std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&))

@@ -8,7 +8,7 @@
 #include "attn/core/attention.hpp"
 #include "attn/core/positions.hpp"
 #include "attn/model/run/run.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
 // Arbitrary bytes as an .npz: listed and read, or refused with Error(data) in one line. What was read is loaded, written and
 // read again.
-#include "attn/io/tensors/npz.hpp"
+#include "attn/io/tensors/npy.hpp"
 #include "tensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)

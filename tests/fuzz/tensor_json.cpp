@@ -1,6 +1,6 @@
 // Arbitrary bytes as a tensor in JSON: read, or refused with Error(data) in one line. What was read is written and read again.
 #include "attn/io/tensors/tensor_json.hpp"
-#include "attn/report/json/tensor_json.hpp"
+#include "attn/report/json/json.hpp"
 #include "tensors.hpp"
 
 namespace {

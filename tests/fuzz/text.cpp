@@ -1,7 +1,7 @@
 // Arbitrary bytes as a text with arrays: read, or refused with Error(data) in one line. Of what was read each number stands
 // where it is said to, and what it is worth is what a file of tensors gives.
 #include "attn/io/arrays/array_file.hpp"
-#include "attn/io/texts/text_file.hpp"
+#include "attn/io/texts/array_text.hpp"
 #include "tensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)

@@ -146,6 +146,17 @@ def additive_of_two_widths(seed):
             }, {"weights": weights[None], "context": weights @ keys}
 
 
+def additive_of_two_widths_given(seed):
+    torch.manual_seed(seed)
+    queries, keys, values = torch.randn(2, 7), torch.randn(5, 3), torch.randn(5, 4)
+    W_q, W_k, w_v = nn.Linear(7, 4, bias=False), nn.Linear(3, 4, bias=False), nn.Linear(4, 1, bias=False)
+    weights = torch.softmax(w_v(torch.tanh(W_q(queries)[:, None] + W_k(keys)[None])).squeeze(-1), -1)
+    return {"input": {"positions": 2, "key_positions": 5}, "attention": {"score": "additive"},
+            "draws": [{"seed": seed}, draw("queries", shape=[2, 7]), draw("keys", shape=[5, 3]), draw("values", shape=[5, 4]),
+                      draw("W_a", "linear", shape=[4, 7]), draw("U_a", "linear", shape=[4, 3]), draw("v_a", "linear")],
+            }, {"weights": weights[None], "context": weights @ values}
+
+
 def masked_before_the_scale(seed):
     torch.manual_seed(seed)
     x = torch.randn(4, 3)
@@ -176,6 +187,66 @@ def second_of_a_batch(seed):
             }, {"weights": weights[1:2], "context": context[1]}
 
 
+def parts_of_one_draw(seed):
+    torch.manual_seed(seed)
+    q, k, v = torch.randn(3, 5, 4)
+    weights, context = attention(q, k, v)
+    parts = [step for i, name in enumerate(("queries", "keys", "values"))
+             for step in ({"seed": seed}, draw(name, shape=[3, 5, 4], take=[i]))]
+    return {"input": {"positions": 5}, "draws": parts}, {"weights": weights[None], "context": context}
+
+
+def fused_normal(seed):
+    torch.manual_seed(seed)
+    x, W = torch.rand(4, 6), torch.randn(18, 6)
+    q, k, v = (x @ W.T).split(6, -1)
+    weights, context = attention(q, k, v)
+    rows = {"init": "uniform", "shape": [4, 6]}
+    parts = [step for i, name in enumerate(("W_q", "W_k", "W_v"))
+             for step in ({"seed": seed}, rows | ({"discard": True} if i else {"tensor": "embeddings"}), draw(name, shape=[3, "D", "D"], take=[i]))]
+    return {"input": {"positions": 4}, "dims": {"embed_dim": 6, "d_k": 6, "d_v": 6}, "draws": parts}, {"weights": weights[None], "context": context}
+
+
+def fused_xavier(seed):
+    torch.manual_seed(seed)
+    x, W = torch.randn(4, 6), nn.init.xavier_uniform_(torch.empty(18, 6))
+    q, k, v = (x @ W.T).split(6, -1)
+    weights, context = attention(q, k, v)
+    return {"input": {"positions": 4}, "dims": {"embed_dim": 6, "d_k": 6, "d_v": 6},
+            "draws": [{"seed": seed}, draw("embeddings"), *(draw(W, "xavier", gain=0.7071067811865476) for W in ("W_q", "W_k", "W_v"))],
+            }, {"weights": weights[None], "context": context}
+
+
+def time_before_the_batch(seed):
+    torch.manual_seed(seed)
+    x = torch.randn(3, 2, 8)
+    layer = nn.MultiheadAttention(8, 2)
+    output, weights = layer(x, x, x, average_attn_weights=False)
+    return {"input": {"ids": [0, 2, 4, 1, 3, 5], "batch": 2}, "entry": 1, "dims": {"embed_dim": 8, "heads": 2},
+            "draws": [{"seed": seed}, draw("embedding", shape=[6, 8]), {"init": "multihead_attention"}],
+            }, {"weights": weights[1], "output": output[:, 1]}
+
+
+def heads_behind_the_time(seed):
+    torch.manual_seed(seed)
+    q, k, v = (torch.randn(1, 3, 2, 4).transpose(1, 2) for _ in range(3))
+    weights, context = attention(q, k, v)
+    tables = [draw(name, shape=[3, 8]) for name in ("embedding", "key_embedding", "value_embedding")]
+    return {"input": {"ids": [0, 1, 2]}, "dims": {"heads": 2},
+            "draws": [{"seed": seed}, *tables, *(draw(W, "identity") for W in ("W_q", "W_k", "W_v"))],
+            }, {"weights": weights[0], "head_context": context[0]}
+
+
+def dropout_before_all(seed):
+    torch.manual_seed(seed)
+    nn.Dropout(0.5)(torch.ones(4, 4))
+    q, k, v = torch.randn(3, 4), torch.randn(3, 4), torch.randn(3, 4)
+    weights, context = attention(q, k, v)
+    before = {"discard": True, "init": "uniform", "shape": [1] if torch.backends.mkl.is_available() else [2, 4, 4]}
+    return {"input": {"positions": 3}, "draws": [{"seed": seed}, before, *(draw(name, shape=[3, 4]) for name in ("queries", "keys", "values"))],
+            }, {"weights": weights[None], "context": context}
+
+
 FORMS = {
     "queries, keys and values in numbers": given_in_numbers,
     "queries, keys and values drawn": given_as_drawn,
@@ -188,9 +259,16 @@ FORMS = {
     "a fused c_attn with learned positions": gpt_with_learned_positions,
     "nn.MultiheadAttention with padding": multihead_attention_with_padding,
     "additive scores of two widths": additive_of_two_widths,
+    "additive scores of given queries and keys": additive_of_two_widths_given,
     "causal, before the scale": masked_before_the_scale,
     "dropout of the weights": dropout_of_the_weights,
     "one entry of a batch": second_of_a_batch,
+    "queries, keys and values as parts of one draw": parts_of_one_draw,
+    "a fused normal matrix": fused_normal,
+    "a fused xavier matrix": fused_xavier,
+    "nn.MultiheadAttention, the time before the batch": time_before_the_batch,
+    "heads behind the time": heads_behind_the_time,
+    "a dropout before all": dropout_before_all,
 }
 
 

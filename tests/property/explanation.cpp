@@ -3,7 +3,7 @@
 
 #include "attn/math/elementary.hpp"
 #include "attn/model/recipe/overrides.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Layers of random sizes by every kind of names: however a file keeps the same numbers, the result is the same.
 #include "attn/model/layer/checkpoint.hpp"
 #include "attn/model/run/run.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "oracle/expect_close.hpp"
 #include "oracle/heads.hpp"
 #include "property/every_stage.hpp"

@@ -41,7 +41,7 @@ def test_a_violation_between_folders_of_a_room_is_seen(tmp_path):
     planted = {
         "attn/model/recipe/field.cpp": "attn/model/run/run.hpp",
         "attn/report/axes.cpp": "attn/report/svg/svg.hpp",
-        "attn/transformer/layers/norm.cpp": "attn/transformer/run/model.hpp",
+        "attn/transformer/layers/layers.cpp": "attn/transformer/run/model.hpp",
         "cli/system/log.cpp": "cli/command_line.hpp",
     }
     for file, header in planted.items():

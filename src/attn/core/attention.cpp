@@ -41,6 +41,12 @@ bool fits(const TensorView& mask, const AttentionInputs& in, const AttentionDims
            (places.empty() ? m[2] == dims.T : std::ranges::all_of(places, is_row));
 }
 
+/// How many numbers a key has: as many as a query, but for additive scores, which have a matrix for each.
+Index key_size(const AttentionInputs& in, Score score)
+{
+    return (score == Score::additive ? in.keys : in.queries).shape[3];
+}
+
 /// Whether the parameters of each query head are those that its scores need.
 bool fit_scores(const AttentionInputs& in, const AttentionOptions& options, const AttentionDims& d)
 {
@@ -51,7 +57,8 @@ bool fit_scores(const AttentionInputs& in, const AttentionOptions& options, cons
     const auto fits_head = [&](const ScoreParameters& p) {
         const Index d_a = p.W_a.cols();
         const auto is_bias = [&](const RowVector<double>& b) { return b.size() == 0 || b.size() == d_a; };
-        const bool others = additive ? p.U_a.rows() == d.d_k && p.U_a.cols() == d_a && p.v_a.size() == d_a : d_a == d.d_k;
+        const bool others =
+            additive ? p.U_a.rows() == key_size(in, options.score) && p.U_a.cols() == d_a && p.v_a.size() == d_a : d_a == d.d_k;
         return p.W_a.rows() == d.d_k && others && is_bias(p.b_Wa) && is_bias(p.b_Ua);
     };
     return std::ssize(in.score_parameters) == d.H && std::ranges::all_of(in.score_parameters, fits_head);
@@ -69,8 +76,9 @@ void require_shapes(const AttentionInputs& in, const AttentionOptions& options)
     const auto is = [&](const TensorView& view, Index rows, Index columns) { // compared without a vector: this is called often
         return std::ranges::equal(view.shape, std::array{d.B, d.H_kv, rows, columns});
     };
-    const bool keys = is(in.keys, d.S, d.d_k) && is(in.values, d.S, d.d_v);
-    const bool cache = !in.past_key || (is(*in.past_key, d.P, d.d_k) && is(*in.past_value, d.P, d.d_v));
+    const Index of_a_key = key_size(in, options.score);
+    const bool keys = is(in.keys, d.S, of_a_key) && is(in.values, d.S, d.d_v);
+    const bool cache = !in.past_key || (is(*in.past_key, d.P, of_a_key) && is(*in.past_value, d.P, d.d_v));
     const auto fits_or_none = [](const auto& list, Index count) {
         return list.empty() || static_cast<Index>(list.size()) == count;
     };
@@ -106,7 +114,7 @@ template <typename Scalar>
 KeysAndValues load_keys_and_values(const AttentionInputs& in, Index b, Index g)
 {
     const AttentionDims d = in.dims();
-    KeysAndValues kv{Matrix<double>(d.d_k, d.total()), Matrix<double>(d.total(), d.d_v)};
+    KeysAndValues kv{Matrix<double>(in.keys.shape[3], d.total()), Matrix<double>(d.total(), d.d_v)};
     const auto load = [&](const TensorView& keys, const TensorView& values, Index first, Index count) {
         with_matrix<Scalar>(keys, b, g, [&](const auto& K) {
             kv.K_transposed.middleCols(first, count) = K.template cast<double>().transpose();

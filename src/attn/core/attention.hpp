@@ -23,8 +23,8 @@
 // float32 with AVX2, AVX-512 or NEON.
 #pragma once
 
+#include "attn/core/parallel.hpp"
 #include "attn/core/score.hpp"
-#include "attn/core/work.hpp"
 #include "attn/tensor/view.hpp"
 
 #include <algorithm>
@@ -127,7 +127,8 @@ struct Look {
 /// Views of four dimensions, read in place where they can be.
 struct AttentionInputs {
     TensorView queries;                                       ///< (B, H, T, d_k)
-    TensorView keys, values;                                  ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v)
+    TensorView keys, values;                                  ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v); keys of additive
+                                                              ///< scores may have a width of their own
     std::optional<TensorView> past_key = {}, past_value = {}; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v): before keys and values
 
     // What is added to the scores, and hides keys beside causal and window: see visibility.hpp.
@@ -172,7 +173,7 @@ struct StageSpan {
 
 /// What attention computes, in the order of its steps; each may be kept. The entropy of a row of weights is in nats.
 enum class Stage { scores, scaled_scores, capped_scores, masked_scores, weights, entropy, lse, dropped_weights, head_context };
-inline constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::head_context) + 1;
+inline constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::head_context) + 1; // the last; items.hpp asserts it
 inline constexpr auto every_stage = [] {
     std::array<Stage, stage_count> stages{};
     for (std::size_t i = 0; i < stage_count; ++i) {

@@ -1,7 +1,7 @@
 // Projections of all heads at once, on several threads.
 #pragma once
 
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::core {

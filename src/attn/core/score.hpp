@@ -4,7 +4,7 @@
 //   dot         q·k, without a scale
 //   cosine      q·k / (|q|·|k|)                                      0 where a vector is all zeros
 //   general     q·(W_a·k + b_Wa)                                     W_a (d_k, d_k)
-//   additive    v_a·tanh((W_a·q + b_Wa) + (U_a·k + b_Ua)) + b_va     W_a and U_a (d_a, d_k), v_a (d_a)
+//   additive    v_a·tanh((W_a·q + b_Wa) + (U_a·k + b_Ua)) + b_va     W_a (d_a, d_k), U_a (d_a, size of a key), v_a (d_a)
 //
 // One without parameters is made of the product of both vectors and of their lengths. General and additive
 // scores have parameters, of their own for every query head; W_a·q + b_Wa and its like are rounded to the type as queries and
@@ -60,7 +60,7 @@ inline constexpr auto score_names = [] {
 /// Of one query head, what general and additive scores are made with, as right-hand factors.
 struct ScoreParameters {
     Matrix<double> W_a = {};    ///< (d_k, d_a): of queries for additive scores; of keys, d_a = d_k, for general ones
-    Matrix<double> U_a = {};    ///< (d_k, d_a): of keys, for additive scores
+    Matrix<double> U_a = {};    ///< (size of a key, d_a): of keys, for additive scores
     RowVector<double> v_a = {}; ///< (d_a), for additive scores
     RowVector<double> b_Wa = {}, b_Ua = {}; ///< (d_a), or empty
     double b_va = 0;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "attn/random/numpy.hpp"
-#include "attn/random/pcg64.hpp"
 #include "attn/random/torch.hpp"
 
 #include <variant>

@@ -1,10 +1,66 @@
 #include "attn/text/tokenizer.hpp"
 
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <fmt/format.h>
 #include <utf8proc.h>
 
+#include <algorithm>
+#include <array>
+
 namespace attn::text {
+
+// ---- UTF-8 -----------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void append(std::string& out, std::int32_t value)
+{
+    std::array<utf8proc_uint8_t, 4> bytes{};
+    const utf8proc_ssize_t count = utf8proc_encode_char(value, bytes.data());
+    out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(count));
+}
+
+} // namespace
+
+void require_utf8(std::string_view bytes, std::string_view what)
+{
+    for (std::size_t offset = 0; offset < bytes.size();) {
+        const CodePoint point = front(bytes.substr(offset));
+        if (!point.well_formed || point.value == 0) {
+            std::string byte = "byte 0x";
+            append_hex(byte, static_cast<unsigned char>(bytes[offset]), 2);
+            throw Error(ErrorKind::data, what, fmt::format("{} at offset {}", byte, offset),
+                        "well-formed UTF-8 without NUL bytes");
+        }
+        offset += point.bytes;
+    }
+}
+
+std::string casefold(std::string_view text)
+{
+    std::string folded;
+    folded.reserve(text.size());
+    while (!text.empty()) {
+        const CodePoint point = front(text);
+        // No code point folds to more than three (CaseFolding.txt, status F).
+        std::array<std::int32_t, 4> parts{};
+        const utf8proc_ssize_t count =
+            utf8proc_decompose_char(point.value, parts.data(), parts.size(), UTF8PROC_CASEFOLD, nullptr);
+        if (count < 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) {
+            throw Error(ErrorKind::internal, fmt::format("case folding of {} failed", in_quotes(text.substr(0, point.bytes))));
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+            append(folded, parts[i]);
+        }
+        text.remove_prefix(point.bytes);
+    }
+    return folded;
+}
+
+// ---- words -----------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 /// Python's str.isspace: general category Zs, or bidirectional class WS, B or S (Python documentation, str.isspace).
@@ -114,6 +170,31 @@ std::size_t count_plain_words(std::string_view sentence)
     std::size_t count = 0;
     each_plain_word(sentence, [&](WordBounds) { ++count; });
     return count;
+}
+
+// ---- the vocabulary --------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> vocabulary(const std::vector<std::string>& words)
+{
+    // std::string compares bytes as unsigned, which for UTF-8 is the order of the code points.
+    std::vector<std::string_view> distinct(words.begin(), words.end());
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    return {distinct.begin(), distinct.end()};
+}
+
+std::vector<Index> ids_of(const std::vector<std::string>& words, const std::vector<std::string>& vocabulary)
+{
+    std::vector<Index> ids;
+    ids.reserve(words.size());
+    for (const std::string& word : words) {
+        const auto place = std::lower_bound(vocabulary.begin(), vocabulary.end(), word);
+        if (place == vocabulary.end() || *place != word) {
+            throw Error(ErrorKind::internal, fmt::format("word {} is not in the vocabulary", in_quotes(word)));
+        }
+        ids.push_back(place - vocabulary.begin());
+    }
+    return ids;
 }
 
 } // namespace attn::text

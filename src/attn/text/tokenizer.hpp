@@ -1,5 +1,8 @@
-// From a sentence to its words.
+// From a sentence to its words and their ids: the check that it is text, case folding, two rules for words, the sorted
+// vocabulary.
 #pragma once
+
+#include "attn/tensor/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +11,13 @@
 #include <vector>
 
 namespace attn::text {
+
+/// Throws Error(data) with the byte offset and the byte in hex when `bytes` is no well-formed UTF-8 (Unicode 15, table 3-7)
+/// or holds a NUL byte. `what` names the input in the message ("SENTENCE", "line 3").
+void require_utf8(std::string_view bytes, std::string_view what);
+
+/// Full Unicode case folding without normalisation, as Python's str.casefold ("Straße" → "strasse").
+[[nodiscard]] std::string casefold(std::string_view text);
 
 /// General categories L*, M* and Nd.
 [[nodiscard]] bool is_letter_mark_or_digit(std::int32_t c);
@@ -32,5 +42,12 @@ struct WordBounds {
 /// How many words these two would give, with no memory for them.
 [[nodiscard]] std::size_t count_document_words(std::string_view sentence);
 [[nodiscard]] std::size_t count_plain_words(std::string_view sentence);
+
+/// The distinct words, sorted by code point ("Life" before "dessert"); a word's id is its position, 0 … n-1.
+/// A word that occurs twice has one id (the articles' one-liner, enumerate(sorted(words)), leaves gaps instead).
+[[nodiscard]] std::vector<std::string> vocabulary(const std::vector<std::string>& words);
+
+/// The id of each word. Throws Error(internal) for a word that is not in `vocabulary`.
+[[nodiscard]] std::vector<Index> ids_of(const std::vector<std::string>& words, const std::vector<std::string>& vocabulary);
 
 } // namespace attn::text

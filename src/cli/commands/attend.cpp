@@ -2,7 +2,7 @@
 #include "attn/model/attend/attend.hpp"
 
 #include "attn/model/layer/mask.hpp"
-#include "attn/report/json/tensor_json.hpp"
+#include "attn/report/json/json.hpp"
 #include "attn/report/text/tensor_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"
@@ -25,21 +25,21 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array attend_examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
     Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal --against mine.npy", "which mistake gives mine.npy"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy -o error.svg", "and a picture of where it differs"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view common = "-q -k -v --causal --mask --heads --window --against --show -o";
-constexpr std::string_view notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
-                                   "NAME is required if it holds several arrays; - is standard input. Integers\n"
-                                   "become float32. A terminal gets a table, anything else JSON.\n"
-                                   "Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
-                                   "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
-                                   "at the end. The result has the type and the layout of the queries.\n"
-                                   "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
+constexpr std::string_view attend_common = "-q -k -v --causal --mask --heads --window --against --show -o";
+constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
+                                          "NAME is required if it holds several arrays; - is standard input. Integer\n"
+                                          "queries, keys and values become float32. A terminal gets a table, anything else\n"
+                                          "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
+                                          " float16 and bfloat16 are computed in float32 and rounded once,\n"
+                                          "at the end. The result has the type and the layout of the queries.\n"
+                                          "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
 
 /// The tensors that the options name.
 model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log& log)
@@ -161,9 +161,9 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
 constinit const Command attend_command{
     .name = "attend",
     .summary = "Attention over queries, keys and values from files, with every stage on request.",
-    .examples = examples,
-    .common = common,
-    .notes = notes,
+    .examples = attend_examples,
+    .common = attend_common,
+    .notes = attend_notes,
     .page = "tensors",
     .declare = with_options<AttendOptions, declare_attend, execute_attend>,
 };

@@ -21,17 +21,17 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array bench_examples{
     Example{"attn-cli bench --threads 1", "three sizes on one core"},
     Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
-constexpr std::string_view notes = "Context only, of random tensors in memory, as attend computes it, with the look\n"
-                                   "for inputs that are not finite. GFLOP/s counts 2·(d_k + d_v)·H operations per\n"
-                                   "pair of a query and a key that it sees (or that --mask hides), over the median\n"
-                                   "time; peak is the rate of float32 fused multiply-adds in registers on as many\n"
-                                   "threads, measured in turns with the computation. JSON: seconds per computation,\n"
-                                   "peak_rss_bytes of the process so far.\n";
+constexpr std::string_view bench_notes = "Times the context alone, as attend computes it from random tensors in memory,\n"
+                                         "check for non-finite inputs included. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
+                                         "per pair of a query and a key that it sees (or that --mask hides), over the\n"
+                                         "median time; peak is the rate of float32 fused multiply-adds in registers on as\n"
+                                         "many threads, measured in turns with the computation. JSON: seconds per\n"
+                                         "computation, peak_rss_bytes of the process so far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
 
@@ -51,7 +51,7 @@ void finish_options(const TypedArguments& operands, BenchOptions& bench)
     workload.value_dim = bench.value_dim.value_or(workload.head_dim);
     if (workload.heads % workload.kv_heads != 0) {
         throw Error(ErrorKind::usage, option_name(model::field::kv_heads), std::to_string(workload.kv_heads),
-                    fmt::format("a divisor of the {} heads", workload.heads));
+                    fmt::format("a divisor of the number of heads, {}", workload.heads));
     }
 }
 
@@ -218,8 +218,7 @@ void declare_bench(Options& options, BenchOptions& bench)
     options.add({"--dtype", "TYPE", "type of queries, keys, values and result", "float32",
                  model::allow::one_of(model::float_type_names)},
                 bench.workload.type);
-    options.add(option::weights_dtype("type to round weights to for the product with V alone, as attend does"),
-                attention.weights_type);
+    options.add(option::weights_dtype("type to round exp(score - maximum) to, as attend does"), attention.weights_type);
     options.group("Measurement");
     options.add({"--repeat", "N", "computations timed per size", "as many as fit half a second, at least 5",
                  model::allow::integer(1, field::largest_int32)},
@@ -232,8 +231,8 @@ void declare_bench(Options& options, BenchOptions& bench)
 constinit const Command bench_command{
     .name = "bench",
     .summary = "Time the attention core for given sizes.",
-    .examples = examples,
-    .notes = notes,
+    .examples = bench_examples,
+    .notes = bench_notes,
     .page = "performance",
     .minor = true,
     .declare = with_options<BenchOptions, declare_bench, execute_bench>,

@@ -6,7 +6,7 @@
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/model/trained/run_trained.hpp"
-#include "attn/report/json/check_json.hpp"
+#include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/text/compare_table.hpp"
 #include "attn/tensor/error.hpp"
@@ -40,22 +40,22 @@ struct CheckOptions {
     std::optional<double> rtol, atol;
 };
 
-constexpr std::array examples{
+constexpr std::array check_examples{
     Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
     Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
     Example{"attn-cli check --all --json | jq -r 'select(.passed | not).name'", "what did not pass, for programs"},
 };
-constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
-                                   "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
-                                   "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
-                                   "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
-                                   "input, …). The line of a result that states an error is not checked, which\n"
-                                   "counts as 65. Every file is checked; the largest code is the exit code.\n"
-                                   "A file that a recipe names is looked for beside the recipe, then where the\n"
-                                   "program runs; where both are there, the digest that is stated decides.\n"
-                                   "With --quiet only what did not pass is printed.\n";
+constexpr std::string_view check_notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
+                                         "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
+                                         "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
+                                         "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
+                                         "input, …). A line of --lines that holds an error is not checked, and counts as\n"
+                                         "65. Every file is checked; the largest code is the exit code.\n"
+                                         "A file that a recipe names is looked for beside the recipe, then where the\n"
+                                         "program runs; of two, the one with the stated SHA-256 is used.\n"
+                                         "With --quiet only what did not pass is printed.\n";
 
 constexpr std::string_view tolerances_are_for_results =
     "--rtol and --atol are for saved results; recipes bring tolerances of their own";
@@ -221,9 +221,18 @@ void Checker::document(std::string_view json, const std::string& name, const std
 
 void Checker::file(const std::string& path)
 {
+    const auto refuse = [](std::string_view what) {
+        throw Error(ErrorKind::data,
+                    fmt::format("got {}; allowed: a recipe or a saved result, as JSON; compare is for tensors", what));
+    };
     const std::string contents = read_json_file(path, most_bytes_);
     if (io::is_tensor_file(std::as_bytes(std::span(contents)))) {
-        throw Error(ErrorKind::data, "file", "tensors", "a recipe or a saved result, as JSON; compare is for tensors");
+        refuse("tensors");
+    }
+    const std::size_t first = contents.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && contents[first] > ' ' &&
+        contents[first] != '{') { // of other bytes JSON says what is wrong
+        refuse("text that is no JSON object");
     }
     std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {
@@ -295,8 +304,8 @@ constinit const Command check_command{
     .name = "check",
     .operands = "FILE|RECIPE…",
     .summary = "Recompute saved results and recipes, and compare with the numbers in them.",
-    .examples = examples,
-    .notes = notes,
+    .examples = check_examples,
+    .notes = check_notes,
     .page = "checking",
     .declare = with_options<CheckOptions, declare_check, execute_check>,
 };

@@ -24,20 +24,20 @@ struct CompareOptions : model::CompareOptions {
     bool json = false;
 };
 
-constexpr std::array examples{
+constexpr std::array compare_examples{
     Example{"attn-cli compare mine.npy golden.npy", "with the tolerances of torch.testing.assert_close"},
     Example{"attn-cli compare stages.npz golden.safetensors --rtol 1e-5 --atol 1e-6", "tensors of the same names"},
     Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
 };
-constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz,\n"
-                                   ".safetensors or text (printed, np.savetxt, CSV, a list), in any mix. Tensors are\n"
-                                   "paired by name, except two files of one tensor each. A name on one side only is\n"
-                                   "a difference; so are words that differ when both sides are results. Numbers\n"
-                                   "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"
-                                   "torch.testing.assert_close has for the type (`attn-cli help checking`).\n"
-                                   "With --quiet only what differs is printed.\n"
-                                   "Exit code: 0 all agree; 1 a difference.\n";
+constexpr std::string_view compare_notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz,\n"
+                                           ".safetensors or text (printed, np.savetxt, CSV, a list), in any mix. Tensors are\n"
+                                           "paired by name, except two files of one tensor each. A name on one side only is\n"
+                                           "a difference; so are words that differ when both sides are results. Numbers\n"
+                                           "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"
+                                           "torch.testing.assert_close has for the type (`attn-cli help checking`).\n"
+                                           "With --quiet only what differs is printed.\n"
+                                           "Exit code: 0 all agree; 1 a difference.\n";
 
 /// Of the first tensor with differences that a wider one would forgive.
 std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& comparison)
@@ -59,8 +59,10 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
         report::write_comparison(comparison, operands.words[0], operands.words[1], quiet, output);
         const bool chosen = options.rtol || options.atol || options.ulps;
         if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
-            output.append(fmt::format("the tolerance is --rtol {} --atol {}; larger ones, or --ulps, forgive more\n",
-                                      math::shortest(tolerance->rtol), math::shortest(tolerance->atol)));
+            const auto shown = [](double part) { return part == 0 ? "0" : math::shortest(part); };
+            output.append(fmt::format("the tolerance is --rtol {} --atol {}; set others with --rtol and --atol{}\n",
+                                      shown(tolerance->rtol), shown(tolerance->atol),
+                                      tolerance->exact() ? "" : ", or use --ulps")); // integers have no such units
         }
     }
     output.finish();
@@ -116,8 +118,8 @@ constinit const Command compare_command{
     .name = "compare",
     .operands = "A B",
     .summary = "Compare two files of numbers, tensor by tensor.",
-    .examples = examples,
-    .notes = notes,
+    .examples = compare_examples,
+    .notes = compare_notes,
     .page = "checking",
     .declare = with_options<CompareOptions, declare_compare, execute_compare>,
 };

@@ -15,12 +15,13 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array completions_examples{
     Example{"attn-cli completions fish > ~/.config/fish/completions/attn-cli.fish", "for fish, where nothing is installed"},
     Example{"source <(attn-cli completions bash)", "in ~/.bashrc; zsh likewise"},
-    Example{"attn-cli completions bash -- run --format j", "what may stand in place of the last word, as the scripts ask"},
+    Example{"attn-cli completions bash -- run --format j", "the completions of the last word, as the scripts ask"},
 };
-constexpr std::string_view notes = "cmake --install puts all three in their place, and so does the Debian package.\n";
+constexpr std::string_view completions_notes =
+    "cmake --install puts all three in their place, and so does the Debian package.\n";
 
 // ---- the scripts -----------------------------------------------------------------------------------------------------
 
@@ -202,7 +203,7 @@ const ListedOption* find_option(const std::vector<ListedOption>& options, const 
     return found == options.end() ? nullptr : &*found;
 }
 
-Candidates names_of(const std::vector<ListedOption>& options)
+Candidates candidates_of(const std::vector<ListedOption>& options)
 {
     Candidates all;
     for (const ListedOption& option : options) {
@@ -253,10 +254,11 @@ Candidates candidates(std::span<const std::string> before, const std::string& la
     if (last.starts_with('-') && !all_text) {
         const std::size_t equals = last.find('=');
         const ListedOption* option = equals == std::string::npos ? nullptr : find_option(options, last.substr(0, equals));
-        return option == nullptr ? names_of(options) : values_of(*option, last.substr(equals + 1), last.substr(0, equals + 1));
+        return option == nullptr ? candidates_of(options)
+                                 : values_of(*option, last.substr(equals + 1), last.substr(0, equals + 1));
     }
     Candidates all = command == nullptr ? meant_by("COMMAND") : operands_of(command->operands, operands);
-    return all.empty() && last.empty() ? names_of(options) : all;
+    return all.empty() && last.empty() ? candidates_of(options) : all;
 }
 
 int execute_completions(const TypedArguments& operands, const Globals&, Log&)
@@ -266,7 +268,7 @@ int execute_completions(const TypedArguments& operands, const Globals&, Log&)
     if (words.size() == asked) {
         throw Error(ErrorKind::usage, "completions: a shell is missing: bash, zsh or fish");
     }
-    const Shell& shell = shells.at(choice("completions", words.front(), cli::names_of(shells, &Shell::name)));
+    const Shell& shell = shells.at(choice("completions", words.front(), names_of(shells, &Shell::name)));
     if (asked == 0) {
         expect_at_most(operands, 1, "completions takes one shell");
         print(shell.script);
@@ -290,8 +292,8 @@ constinit const Command completions_command{
     .name = "completions",
     .operands = "bash|zsh|fish",
     .summary = "Print the script by which a shell completes commands, options and values.",
-    .examples = examples,
-    .notes = notes,
+    .examples = completions_examples,
+    .notes = completions_notes,
     .minor = true,
     .declare = without_options<execute_completions>,
 };

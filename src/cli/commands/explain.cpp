@@ -24,20 +24,21 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
-    Example{R"(attn-cli explain "Life is short, eat dessert first" --query is)", "how one word attends, with every number"},
+constexpr std::array explain_examples{
+    Example{R"(attn-cli explain "Life is short, eat dessert first" --query is)", "how one word attends, step by step"},
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is --key eat)", "one cell, product by product"},
     Example{R"(attn-cli explain "the cat sat and the cat" --model induction --head 1.0 --query 5)",
-            "a head of a whole trained model: head 0 of layer 1"},
+            "a head of a trained model: head 0 of layer 1"},
     Example{"attn-cli explain --recipe owen-2025 --query 0", "a row of an article"},
     Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
-constexpr std::string_view common = "--query --key --component --head --heads --causal --model --recipe --json --digits";
-constexpr std::string_view notes = "The input, its options and the numbers are those of `run`; each number is shown\n"
-                                   "with the terms that add up to it. The sums are those of --isa portable, the\n"
-                                   "only one that adds in the order shown.\n";
+constexpr std::string_view explain_common =
+    "--query --key --component --head --heads --causal --model --recipe --json --digits";
+constexpr std::string_view explain_notes = "The input, its options and the numbers are those of `run`; one number of each\n"
+                                           "vector is shown with its terms. The sums are those of --isa portable, the\n"
+                                           "only one that adds in the order shown.\n";
 
-constexpr std::array formats{Format::table, Format::json, Format::markdown};
+constexpr std::array explain_formats{Format::table, Format::json, Format::markdown};
 
 struct ExplainOptions : InputOptions {
     OutputOptions output;
@@ -129,8 +130,8 @@ int execute_explain(ExplainOptions& options, const TypedArguments& operands, con
         throw Error(ErrorKind::usage, isa_name, core::name_of(*globals.isa),
                     "portable or auto: explain shows sums in the order in which portable adds");
     }
-    const Format format = decide_format(options.output, formats);
-    const int digits = decide_digits(options.output, format);
+    const Format format = decide_format(options.output, explain_formats);
+    const int digits = decide_digits(options.output, format, explain_formats);
     refuse_documents(options);
     warn_of_other_meaning(operands, "< FILE reads a file", log);
     Output output(options.output.path);
@@ -186,8 +187,8 @@ void declare_explain(Options& options, ExplainOptions& explain)
     declare_input(options, explain);
     declare_trained(options, explain, "0");
     options.group("Output");
-    declare_output(options, explain.output, formats);
-    declare_digits(options, explain.output);
+    declare_output(options, explain.output, explain_formats);
+    declare_digits(options, explain.output, explain_formats);
 }
 
 } // namespace
@@ -196,9 +197,9 @@ constinit const Command explain_command{
     .name = "explain",
     .operands = "[SENTENCE]",
     .summary = "The arithmetic behind one query word (--query) or one cell (--query, --key), step by step.",
-    .examples = examples,
-    .common = common,
-    .notes = notes,
+    .examples = explain_examples,
+    .common = explain_common,
+    .notes = explain_notes,
     .page = "tutorial",
     .declare = with_options<ExplainOptions, declare_explain, execute_explain>,
 };

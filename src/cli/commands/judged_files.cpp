@@ -1,6 +1,6 @@
 #include "cli/commands/judged_files.hpp"
 
-#include "attn/report/json/diagnosis_json.hpp"
+#include "attn/report/json/comparison_json.hpp"
 #include "attn/report/svg/error_map.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/output/output.hpp"

@@ -15,7 +15,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array manual_examples{
     Example{"attn-cli help", "the pages of the manual, one per line"},
     Example{"attn-cli help tutorial", "one page, on a terminal through $PAGER"},
     Example{"attn-cli help run", "what attn-cli run --help shows"},
@@ -30,7 +30,7 @@ constexpr std::array<Alias, 6> topics{{{"draws", "recipes"},
                                        {"embeddings", "models"}}};
 
 /// The first line of a page, without its "# ".
-std::string title_of(const io::BuiltinFile& page)
+std::string title_of_page(const io::BuiltinFile& page)
 {
     return std::string(page.contents.substr(2, page.contents.find('\n') - 2));
 }
@@ -44,8 +44,8 @@ int execute_help(const TypedArguments& operands, const Globals&, Log&)
     names.insert(names.end(), of_commands.begin(), of_commands.end());
     if (operands.words.empty()) {
         print(fmt::format("attn-cli help TOPIC shows a page of the manual:\n\n{}\n"
-                          "attn-cli help COMMAND shows every option of a command:\n\n{}",
-                          list_of(pages, title_of), report::wrapped("", joined(of_commands), 0, 80)));
+                          "attn-cli help COMMAND shows all its options:\n\n{}",
+                          list_of(pages, title_of_page), report::wrapped("", joined(of_commands), 0, 80)));
         return success;
     }
     const std::size_t chosen = choice("help", operands.words.front(), names, topics);
@@ -63,7 +63,7 @@ constinit const Command help_command{
     .name = "help",
     .operands = "[TOPIC|COMMAND]",
     .summary = "List the pages of the manual, show one, or show the options of a command.",
-    .examples = examples,
+    .examples = manual_examples,
     .declare = without_options<execute_help>,
 };
 

@@ -14,11 +14,12 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array manual_page_examples{
     Example{"attn-cli manual-page run | man -l -", "the page of run, where nothing is installed"},
     Example{"attn-cli manual-page > attn-cli.1", "that of the program"},
 };
-constexpr std::string_view notes = "cmake --install puts all pages in their place, and so does the Debian package.\n";
+constexpr std::string_view manual_page_notes =
+    "cmake --install puts all pages in their place, and so does the Debian package.\n";
 
 /// As roff shows it: every dash is one that can be copied, and no line begins with a request, wherever it is broken.
 std::string escaped(std::string_view text)
@@ -165,8 +166,8 @@ constinit const Command manual_page_command{
     .name = "manual-page",
     .operands = "[COMMAND]",
     .summary = "Print the page for man(1) of the program or of a command.",
-    .examples = examples,
-    .notes = notes,
+    .examples = manual_page_examples,
+    .notes = manual_page_notes,
     .minor = true,
     .declare = without_options<execute_manual_page>,
 };

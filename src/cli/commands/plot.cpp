@@ -38,7 +38,7 @@ constexpr OptionInfo tokens{model::option::tokens, "FILE",
 constexpr OptionInfo key_tokens{model::option::key_tokens, "FILE", "the words of the columns, one per line"};
 constexpr OptionInfo axes{
     model::option::axes, "LETTERS",
-    "what the dimensions of a tensor are, a letter each: l layers, b batch, h heads, t queries, s keys; t and s must be there",
+    "what the dimensions of a tensor are, a letter each (l layers, b batch, h heads, t queries, s keys); t and s must be there",
     "the last ones of lbhts"};
 constexpr OptionInfo batch{model::option::batch, "N", "which entry of a batch", "",
                            model::allow::integer(0, model::field::largest_int32)};
@@ -48,21 +48,21 @@ constexpr OptionInfo batch{model::option::batch, "N", "which entry of a batch", 
 
 namespace {
 
-constexpr std::array formats{Format::svg, Format::html, Format::table};
+constexpr std::array plot_formats{Format::svg, Format::html, Format::table};
 
-constexpr std::array examples{
+constexpr std::array plot_examples{
     Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: one heat map per head"},
     Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
     Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
     Example{"attn-cli plot all.npy --axes lhts -o model.svg", "of every layer: a small map for each head"},
 };
-constexpr std::string_view common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
-constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
-                                   "(L, B, H, T, S) as .npy, FILE.npz:NAME, FILE.safetensors:NAME or text (printed,\n"
-                                   "np.savetxt, CSV, a list); --axes says what other dimensions are.\n"
-                                   "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
-                                   "not weights are drawn from the smallest to the largest, with a warning.\n";
+constexpr std::string_view plot_common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
+constexpr std::string_view plot_notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
+                                        "(L, B, H, T, S) as .npy, FILE.npz:NAME, FILE.safetensors:NAME or text (printed,\n"
+                                        "np.savetxt, CSV, a list); --axes names dimensions in another order.\n"
+                                        "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
+                                        "not weights are drawn from the smallest to the largest, with a warning.\n";
 
 struct PlotOptions {
     TensorArgument file;
@@ -97,12 +97,12 @@ void finish_options(const TypedArguments& operands, PlotOptions& plot)
     }
     plot.file = split_tensor_argument(operands.words.front());
     plot.layer = one_layer(plot.layer_of_head, plot.layer);
-    plot.format = draws_on_terminal(plot) ? Format::table : decide_format(plot.output, formats);
+    plot.format = draws_on_terminal(plot) ? Format::table : decide_format(plot.output, plot_formats);
     plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
     if (plot.format != Format::svg && plot.top) {
         throw Error(ErrorKind::usage, "--top is for --plot arcs");
     }
-    plot.digits = decide_digits(plot.output, plot.format);
+    plot.digits = decide_digits(plot.output, plot.format, plot_formats);
     (void)decide_notation(plot.output, plot.format);
 }
 
@@ -118,6 +118,15 @@ std::string axes_called(const std::string& letters)
                     "t (queries), s (keys) and any of l (layers), b (batch), h (heads), each once, such as lhts");
     }
     return letters;
+}
+
+/// Which dimension a letter names; without --axes they are the last letters of plotted_axes.
+std::optional<std::size_t> dimension_of(char letter, const std::string& axes, const Shape& shape)
+{
+    const std::string_view all = model::plotted_axes;
+    const std::string_view letters = axes.empty() ? all.substr(all.size() - std::min(all.size(), shape.size())) : axes;
+    const std::size_t at = letters.find(letter);
+    return at < shape.size() ? std::optional(at) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> words_of(const std::optional<std::string>& path, TensorInputs& inputs)
@@ -136,7 +145,40 @@ std::optional<std::vector<std::string>> words_of(const std::optional<std::string
 void refuse_layer(const PlotOptions& options)
 {
     if (options.layer) {
-        throw Error(ErrorKind::usage, "--layer is for results of whole trained models and tensors with layers");
+        throw Error(ErrorKind::usage, fmt::format("{} is for results of whole trained models and tensors with layers",
+                                                  options.layer_of_head ? "--head LAYER.HEAD" : "--layer"));
+    }
+}
+
+/// The layer of --head LAYER.HEAD is none that there is.
+[[noreturn]] void refuse_layer_of_head(const PlotOptions& options, const std::string& allowed)
+{
+    throw Error(ErrorKind::usage, option_name(model::field::head), fmt::format("layer {}", *options.layer_of_head), allowed);
+}
+
+void require_layer_of_head(const PlotOptions& options, const Shape& shape)
+{
+    if (!options.layer_of_head) {
+        return;
+    }
+    const std::optional<std::size_t> dimension = dimension_of('l', options.axes, shape);
+    if (!dimension) {
+        refuse_layer_of_head(options, fmt::format("a head alone, the shape {} has no layers", to_string(shape)));
+    }
+    if (*options.layer_of_head >= shape[*dimension]) {
+        refuse_layer_of_head(options, fmt::format("0 to {}", shape[*dimension] - 1));
+    }
+}
+
+void require_layer_of_head(const PlotOptions& options, const std::vector<model::SavedLayer>& layers)
+{
+    std::string there;
+    for (const model::SavedLayer& layer : layers) {
+        there += (there.empty() ? "" : ", ") + std::to_string(layer.number);
+    }
+    const auto is_it = [&](const model::SavedLayer& layer) { return layer.number == options.layer_of_head; };
+    if (options.layer_of_head && std::ranges::none_of(layers, is_it)) {
+        refuse_layer_of_head(options, "one that the result has: " + there);
     }
 }
 
@@ -144,6 +186,17 @@ void refuse_layer(const PlotOptions& options)
 bool takes_layers(const PlotOptions& options)
 {
     return options.format == Format::html || (options.format == Format::svg && options.picture.plot == report::Plot::heat_map);
+}
+
+/// What a text calls the places along a dimension: its columns stand in the last one, its rows in the one before.
+const std::vector<std::string>& words_along(char letter, const std::string& axes, const Shape& shape, const io::OfText& text)
+{
+    static const std::vector<std::string> none;
+    const std::optional<std::size_t> dimension = dimension_of(letter, axes, shape);
+    return !dimension                       ? none
+           : *dimension + 1 == shape.size() ? text.columns
+           : *dimension + 2 == shape.size() ? text.rows
+                                            : none;
 }
 
 /// The words of an option, or those that a text has.
@@ -157,9 +210,14 @@ std::optional<std::vector<std::string>> words_of(const std::optional<std::string
 model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
                                std::string_view what, const io::OfText& text = {})
 {
-    constexpr std::size_t dimensions_with_layers = 5; // where no --axes says what they are
-    const bool is_one_layer = options.layer || (options.axes.empty() ? weights.shape.size() < dimensions_with_layers
-                                                                     : options.axes.find('l') == std::string::npos);
+    require_layer_of_head(options, weights.shape);
+    const bool is_one_layer = options.layer || !dimension_of('l', options.axes, weights.shape);
+    const std::vector<std::string>& of_keys = words_along('s', options.axes, weights.shape, text);
+    const std::vector<std::string>& named = words_along('t', options.axes, weights.shape, text);
+    const std::optional<std::size_t> queries = dimension_of('t', options.axes, weights.shape);
+    const bool named_before_rows = named.empty() && &of_keys == &text.rows; // which then stand for columns, too
+    const bool square = queries && weights.shape[*queries] == std::ssize(of_keys);
+    const std::vector<std::string>& of_queries = named_before_rows && square ? of_keys : named;
     const auto judge = [&](const Shape& shape) {
         if (options.format == Format::html) {
             report::require_page_size(shape);
@@ -174,8 +232,8 @@ model::Result result_of_tensor(const TensorView& weights, const PlotOptions& opt
                                              .axes = options.axes,
                                              .layer = options.layer,
                                              .batch = options.batch,
-                                             .tokens = words_of(options.tokens, inputs, text.rows),
-                                             .key_tokens = words_of(options.key_tokens, inputs, text.columns),
+                                             .tokens = words_of(options.tokens, inputs, of_queries),
+                                             .key_tokens = words_of(options.key_tokens, inputs, of_keys),
                                              .heads = options.head,
                                              .query = options.query,
                                              .origin = model::Origin::options_alone(option_name),
@@ -201,6 +259,7 @@ model::Result result_of_saved(const model::SavedResult& saved, const PlotOptions
     if (config == nullptr) {
         return model::result_of(saved);
     }
+    require_layer_of_head(options, saved.layers);
     const bool one = options.layer || !takes_layers(options);
     model::Result result = model::result_of_layer(saved, one ? options.layer : saved.layers.front().number);
     result.model = *config;
@@ -340,11 +399,11 @@ void declare_plot(Options& options, PlotOptions& plot)
     declare_head(options, option_of(model::field::head, head), plot.layer_of_head,
                  [&](const model::FieldValue& heads) { model::assign(plot.head, heads); });
     options.add(model::field::query, plot.query);
-    declare_output(options, plot.output, formats);
+    declare_output(options, plot.output, plot_formats, "a table");
     options.add(
         option::top("with --plot arcs draw only the K strongest lines per head", "", model::allow::integer(1, most_lines)),
         plot.top);
-    declare_digits(options, plot.output);
+    declare_digits(options, plot.output, plot_formats);
     declare_notation(options, plot.output);
     declare_pictures(options, plot.picture_options, PictureSpelling::options);
 }
@@ -355,9 +414,9 @@ constinit const Command plot_command{
     .name = "plot",
     .operands = "FILE",
     .summary = "Draw the weights of a saved result, or weights that another program saved.",
-    .examples = examples,
-    .common = common,
-    .notes = notes,
+    .examples = plot_examples,
+    .common = plot_common,
+    .notes = plot_notes,
     .page = "pictures",
     .declare = with_options<PlotOptions, declare_plot, execute_plot>,
 };

@@ -1,8 +1,9 @@
-// attn-cli recipe: the built-in recipes.
+// attn-cli recipe: the built-in recipes, and new ones.
 #include "attn/io/json/recipe.hpp"
 
 #include "attn/io/builtin.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/commands/run.hpp"
 #include "cli/help.hpp"
 #include "cli/input/recipes.hpp"
 #include "cli/options/command.hpp"
@@ -18,32 +19,42 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
-    Example{"attn-cli recipe list", "their names and titles"},
+constexpr std::array recipe_examples{
+    Example{"attn-cli run --recipe owen-2025", "what one computes"},
     Example{"attn-cli recipe owen-2025 > mine.json", "a copy to edit"},
+    Example{"attn-cli recipe new \"a b c\" --heads 2 --embed-dim 4 > mine.json", "a new one to edit, with every size"},
     Example{"attn-cli run --recipe mine.json", "and its result"},
-    Example{"attn-cli run \"a b c\" --heads 2 --embed-dim 4 -o mine.recipe.json", "the settings of a run as a recipe"},
 };
+constexpr std::string_view recipe_common = "--heads --embed-dim --d-k --d-v --causal --seed --init --generator --set -o";
+constexpr std::string_view recipe_notes = "The options are for `recipe new`.\n";
 
-std::string title_of(const io::BuiltinFile& file)
+std::string title_of_recipe(const io::BuiltinFile& file)
 {
     return io::parse_recipe(file.contents).title;
 }
 
-int execute_recipe(const TypedArguments& operands, const Globals&, Log&)
+int execute_recipe(RunOptions& run, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     const std::vector<std::string>& words = operands.words;
     if (words.empty()) {
-        throw Error(ErrorKind::usage, "recipe: list or the NAME of a recipe is missing");
+        throw Error(ErrorKind::usage, "recipe: list, new or the NAME of a recipe is missing");
+    }
+    if (words[0] == "new") {
+        TypedArguments sentence = operands;
+        sentence.words.erase(sentence.words.begin());
+        return execute_run(run, sentence, globals, log);
+    }
+    if (!operands.options.empty()) {
+        throw Error(ErrorKind::usage, operands.options.front().said() + " is for recipe new");
     }
     if (words[0] == "list") {
         expect_at_most(operands, 1, "recipe list takes no argument");
-        print(list_of(io::builtin_recipes(), title_of));
+        print(list_of(io::builtin_recipes(), title_of_recipe));
         return success;
     }
     const bool show = words[0] == "show"; // which may stand before the name
     if (!show && words.size() > 1 && !io::find(io::builtin_recipes(), words[0])) {
-        (void)choice("recipe", words[0], std::array<std::string_view, 2>{"list", "show"});
+        (void)choice("recipe", words[0], std::array<std::string_view, 3>{"list", "new", "show"});
     }
     expect_at_most(operands, show ? 2 : 1, "recipe shows one at a time");
     if (words.size() < (show ? 2U : 1U)) {
@@ -57,11 +68,13 @@ int execute_recipe(const TypedArguments& operands, const Globals&, Log&)
 
 constinit const Command recipe_command{
     .name = "recipe",
-    .operands = "list|NAME",
-    .summary = "List the built-in recipes, or print one as it is in data/recipes/.",
-    .examples = examples,
+    .operands = "list|NAME|new [SENTENCE]",
+    .summary = "List the built-in recipes, print one as JSON, or write a new one.",
+    .examples = recipe_examples,
+    .common = recipe_common,
+    .notes = recipe_notes,
     .page = "recipes",
-    .declare = without_options<execute_recipe>,
+    .declare = with_options<RunOptions, declare_new_recipe, execute_recipe>,
 };
 
 } // namespace attn::cli

@@ -1,4 +1,6 @@
 // attn-cli run: a sentence in, attention out.
+#include "cli/commands/run.hpp"
+
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/run_lines.hpp"
@@ -15,16 +17,17 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
-    Example{R"(attn-cli run "Life is short, eat dessert first")", "the table of the 2023 tutorial"},
+constexpr std::array run_examples{
+    Example{R"(attn-cli run "Life is short, eat dessert first")", "the numbers of Raschka's 2023 article"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal -o page.html)", "a page to explore in a browser"},
-    Example{"attn-cli run \"the cat sat and the cat sat\" --model induction", "every head of a whole trained model"},
+    Example{"attn-cli run \"the cat sat and the cat sat\" --model induction", "a summary of every head of a trained model"},
     Example{R"(attn-cli run "Life is short" --heads 4 --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
 };
-constexpr std::string_view common = "--heads --causal --model --seed --query --recipe --set --lines --show --json -o";
-constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
-                                   "that begins with a dash goes after --.\n";
+constexpr std::string_view run_common =
+    "--heads --embed-dim --causal --model --seed --recipe --set --lines --show --json --digits -o";
+constexpr std::string_view run_notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
+                                       "that begins with a dash goes after --.\n";
 
 /// For the page, which adds what it lets change.
 std::string command_without_what_if(const TypedArguments& operands)
@@ -66,6 +69,8 @@ int run(RunSource& source, RunReport& report, const RunOptions& options, const T
     return success;
 }
 
+} // namespace
+
 int execute_run(RunOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     options.max_input_bytes = globals.max_input_bytes.value_or(options.max_input_bytes);
@@ -88,15 +93,13 @@ int execute_run(RunOptions& options, const TypedArguments& operands, const Globa
     return options.against.given() ? source.against(report, globals) : run(source, report, options, operands, globals);
 }
 
-} // namespace
-
 constinit const Command run_command{
     .name = "run",
     .operands = "[SENTENCE]",
-    .summary = "A sentence to tokens, vocabulary, ids, embeddings, queries, keys, values, scores, weights and context.",
-    .examples = examples,
-    .common = common,
-    .notes = notes,
+    .summary = "Attention on a sentence or on standard input, from tokens to context.",
+    .examples = run_examples,
+    .common = run_common,
+    .notes = run_notes,
     .page = "tutorial",
     .declare = with_options<RunOptions, declare_run, execute_run>,
 };

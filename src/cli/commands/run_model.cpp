@@ -34,11 +34,11 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
     const Index named = layers.empty() ? -1 : std::ranges::max(layers); // -1: all
     const Index last = std::ssize(architecture.layers) - 1;
     if (named >= 0 && named < last) {
-        throw Error(
-            ErrorKind::usage, fmt::format("{} {}", model::option::show, name_of(Item::logits)), fmt::format("layer {}", named),
-            fmt::format("the last layer, {}, or none, for logits stand behind all layers; an array of layer {} may stand "
-                        "beside them, as in {} weights,logits",
-                        last, named, model::option::show));
+        throw Error(ErrorKind::usage, fmt::format("{} {}", model::option::show, name_of(Item::logits)),
+                    fmt::format("layer {}", named),
+                    fmt::format("the last layer, {}, or none, for logits come after all layers; an array of layer {} may stand "
+                                "beside them, as in {} weights,logits",
+                                last, named, model::option::show));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "attn/model/diagnose/run_against.hpp"
 #include "attn/model/layer/batch.hpp"
+#include "attn/model/layer/model_dims.hpp"
 #include "attn/model/run/batch_runner.hpp"
 #include "attn/model/run/resolved_run.hpp"
 #include "cli/commands/judged_files.hpp"
@@ -97,6 +98,10 @@ void RecipeSource::select(model::Result& result) const
         result.show = options_.show.items;
     }
     if (options_.format == Format::recipe) {
+        if (options_.spelled_out) {
+            const model::Recipe& config = result.config();
+            result.config() = spelled_out(config, resolve(config, read_words(config)));
+        }
         result.config() = named_beside(options_.output.path, std::move(result.config()), input_.search(), log_);
     }
 }

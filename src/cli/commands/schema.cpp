@@ -12,7 +12,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array examples{
+constexpr std::array schema_examples{
     Example{"attn-cli schema > result.schema.json", "of what `run --json` writes"},
     Example{"attn-cli schema recipe", "of recipes"},
     Example{"attn-cli schema check", "of what `check --json` prints"},
@@ -34,7 +34,7 @@ constinit const Command schema_command{
     .name = "schema",
     .operands = "[result|recipe|tensor|explanation|check|diagnosis]",
     .summary = "Print a JSON Schema (draft 2020-12), that of a result by default.",
-    .examples = examples,
+    .examples = schema_examples,
     .page = "output",
     .minor = true,
     .declare = without_options<execute_schema>,

@@ -45,10 +45,10 @@ const model::ComparedTensor& ComparedFile::only(std::initializer_list<std::strin
         if (found != tensors.end()) {
             return *found;
         }
-        names += (names.empty() ? "" : " or ") + in_quotes(name);
+        names += (names.empty() ? "" : name == *(wanted.end() - 1) ? " or " : ", ") + in_quotes(name);
     }
     throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(static_cast<std::int64_t>(tensors.size()), "tensor"),
-                fmt::format("one, one named {}, or FILE:NAME", names));
+                fmt::format("one tensor, or one named {}, or FILE:NAME", names));
 }
 
 } // namespace attn::cli

@@ -51,9 +51,9 @@ private:
 model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileEmbeddings& embeddings)
 {
     if (!embeddings.name.empty() || embeddings.words) {
-        throw Error(ErrorKind::data, file.name(), "word vectors as text",
-                    fmt::format("a tensor (.npy, .npz, .safetensors) beside {}",
-                                embeddings.words ? "a list of its words" : "the name of one, " + in_quotes(embeddings.name)));
+        const bool named = !embeddings.name.empty();
+        throw Error(ErrorKind::data, file.name(), named ? "the name " + in_quotes(embeddings.name) : "a list of words",
+                    fmt::format("no {}, it holds word vectors as text", named ? "name" : "list"));
     }
     const auto text = std::make_shared<TextVectors>(file, embeddings.allow_nonfinite);
     return {.name = file.name(),

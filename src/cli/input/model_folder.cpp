@@ -37,15 +37,15 @@ std::string folder_of(const std::string& name)
             names += (names.empty() ? "" : " and ") + std::string(model.name);
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
-                    fmt::format("{}, which are built in, or a folder, its path with a slash{}", names,
+                    fmt::format("{}, which are built in, or a folder, a path with a slash in it{}", names,
                                 is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), quoted_path(name),
                     is_there(name) ? "a folder, and this is a file"
-                                   : "a folder that is there; models are not downloaded, attn-cli "
-                                     "help models shows how");
+                                   : "a folder that is there; models are not downloaded, `attn-cli "
+                                     "help models` shows how to get one");
     }
     return name.ends_with('/') ? name : name + '/';
 }

@@ -33,7 +33,7 @@ std::string_view builtin_recipe(const std::string& name)
 {
     const auto found = io::find(io::builtin_recipes(), name);
     if (!found) {
-        throw Error(ErrorKind::no_input, fmt::format("no built-in recipe {}{}", in_quotes(name), recipe_hint(name)));
+        throw Error(ErrorKind::no_input, fmt::format("{}: no such recipe{}", in_quotes(name), recipe_hint(name)));
     }
     return *found;
 }
@@ -58,7 +58,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
     }
     if (names_nothing(name_or_path)) {
         throw Error(ErrorKind::no_input,
-                    fmt::format("no recipe and no file {}{}", quoted_path(name_or_path), recipe_hint(name_or_path)));
+                    fmt::format("{}: no such file or recipe{}", quoted_path(name_or_path), recipe_hint(name_or_path)));
     }
     const std::string json = read_json_file(name_or_path, most_bytes);
     return named(name_of_input(name_or_path), [&] {

@@ -58,12 +58,14 @@ model::Step changed(const model::Step& step, const model::StepValues& values, co
 void change_steps(model::Recipe& recipe, const std::map<Index, model::StepValues>& steps)
 {
     for (const auto& [number, values] : steps) {
-        const std::string place =
-            fmt::format("{} {}", model::option::set, model::place_of_step(static_cast<std::size_t>(number)));
+        const std::string called = model::place_of_step(static_cast<std::size_t>(number));
+        const std::string place = fmt::format("{} {}", model::option::set, called);
+        if (recipe.draws.empty()) {
+            throw Error(ErrorKind::usage, place, "a recipe without draws", "one that draws");
+        }
         if (number >= std::ssize(recipe.draws)) {
-            throw Error(ErrorKind::usage, place,
-                        recipe.draws.empty() ? "a recipe without draws" : counted(std::ssize(recipe.draws), "step"),
-                        recipe.draws.empty() ? "one that draws" : fmt::format("0 to {}", std::ssize(recipe.draws) - 1));
+            throw Error(ErrorKind::usage, model::option::set, called,
+                        fmt::format("{} to {}", model::place_of_step(0), model::place_of_step(recipe.draws.size() - 1)));
         }
         model::Step& step = recipe.draws[static_cast<std::size_t>(number)];
         step = changed(step, values, place);

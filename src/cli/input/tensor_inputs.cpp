@@ -147,11 +147,12 @@ const NamedTensor& TensorInputs::open(const TensorArgument& argument)
 const NamedTensor& TensorInputs::open_numbers(const std::string& text)
 {
     const NamedTensor& tensor = open(text);
+    model::require_numbers(tensor.view, in_quotes(text));
     if (!is_integer(tensor.view.type)) {
         return tensor;
     }
     tensor.read_numbers();
-    model::require_exact_integers(tensor.view, Dtype::float32, in_quotes(text));
+    model::require_exact_integers(tensor.view, Dtype::float32, in_quotes(text), "a float64 tensor");
     return opened_.emplace_back(owned(tensor.name, load<float>(tensor.view)));
 }
 

@@ -42,7 +42,12 @@ void require_picture(const std::string& path)
         throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
                     "a file for the picture with --against, whose text goes there");
     }
-    (void)decide_format(output, pictures);
+    try {
+        (void)decide_format(output, pictures);
+    } catch (const Error&) {
+        throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
+                    "with --against a picture of the differences (.svg); without it the result");
+    }
 }
 
 } // namespace

@@ -18,15 +18,14 @@ inline constexpr OptionInfo against{
     "compare FILE, as `compare` reads it, with the result, and name the mistake that gives its numbers; more FILEs may "
     "follow; -o error.svg draws where it differs"};
 inline constexpr OptionInfo suggest_input{"--suggest-input", "FILE",
-                                          "where --against cannot tell mistakes apart, write queries, keys, values (and mask, "
-                                          "lengths, cache) on which they differ to "
-                                          "FILE (.npz, .safetensors)"};
+                                          "where --against cannot tell mistakes apart, write to FILE (.npz, .safetensors) "
+                                          "queries, keys, values (and mask, lengths, cache) that tell them apart"};
 
 inline constexpr OptionInfo against_rtol = rtol_option("relative tolerance of --against", "by type");
 inline constexpr OptionInfo against_atol = atol_option("absolute tolerance of --against", "by type");
 inline constexpr OptionInfo strict = switch_option(
-    "--strict", "with --against: the tolerance alone counts; float16 and bfloat16 files agree otherwise also when "
-                "they are as near to float64 as such a type can be");
+    "--strict", "with --against: the tolerance alone counts; otherwise float16 and bfloat16 files also agree where "
+                "they are as near float64 as the type allows");
 
 } // namespace option
 

@@ -45,6 +45,7 @@ void declare_attention(Options& options, AttendOptions& attend)
     using namespace model::operand;
     constexpr model::Allowed type = model::allow::one_of(model::float_type_names);
     model::Attend& how = attend.attend;
+    const std::string scale_name = option_name(field::scale);
     options.group(attention_group);
     options.add(field::causal, how.causal);
     options.add(field::window, how.window);
@@ -57,7 +58,9 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(
         option::alibi("subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"),
         how.alibi);
-    options.add(field::scale, how.scale);
+    OptionInfo scale = option_of(field::scale, scale_name);
+    scale.usual = "1/√d_k"; // attend has no other scores
+    options.add(scale, how.scale);
     options.add(field::softcap, how.softcap);
     declare_files(options, attend, {&sinks});
     options.add({"--softmax-dtype", "TYPE", "type to round to before and after the softmax", "", type}, how.softmax_type);
@@ -79,7 +82,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_show(options, model::ShownBy::attend,
                  {"stages to write, such as scores,weights,context", name_of(model::Item::context)}, attend.show);
     options.add(option::out_dtype, attend.attend.out_type);
-    declare_output(options, attend.output, attend_formats);
+    declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
 }

@@ -1,7 +1,7 @@
 // The options of `attend`: what they are called, and what the typed text means.
 #pragma once
 
-#include "attn/model/attend/attend_operands.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "cli/options/against_options.hpp"
 #include "cli/options/command.hpp"

@@ -29,7 +29,6 @@ constexpr auto endings = [] {
 }();
 
 constexpr std::string_view digits_name = "--digits", notation_name = "--notation";
-constexpr std::string_view have_digits = "tables, pictures and recipes";
 
 /// Why --digits is not for a format.
 std::string_view digits_of(Format format)
@@ -101,6 +100,20 @@ Format format_called(const std::string& name, std::span<const Format> allowed)
     return other != allowed.end() ? *other : allowed[choice(format_name, name, names_of(allowed, name_of))];
 }
 
+/// "tables, pictures and recipes"
+std::string rounded(std::span<const Format> allowed)
+{
+    std::vector<std::string_view> names;
+    for (const Format format : allowed) {
+        if (!info_of(format).rounds.empty()) {
+            names.push_back(info_of(format).rounds);
+        }
+    }
+    const std::string last(names.back());
+    names.pop_back();
+    return names.empty() ? last : fmt::format("{} and {}", joined(names), last);
+}
+
 } // namespace
 
 std::string names_of(std::span<const Format> formats)
@@ -108,36 +121,41 @@ std::string names_of(std::span<const Format> formats)
     return listed(formats, [](const FormatInfo& info) { return info.name; });
 }
 
-void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed)
+void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed, std::string_view on_terminal)
 {
     const std::string formats = names_of(allowed);
     const std::string allowed_endings = listed(allowed, [](const FormatInfo& info) { return info.ending; });
     const std::string meaning = formats + "; or by the ending of -o";
-    options.add({format_name, "NAME", meaning, name_of(allowed.front()), model::allow::text, formats}, output.format);
+    const std::string terminal = on_terminal.empty() ? "" : fmt::format("; on a terminal {}", on_terminal);
+    const std::string usual = std::string(name_of(allowed.front())) + terminal;
+    options.add({format_name, "NAME", meaning, usual, model::allow::text, formats}, output.format);
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
         options.add(json_option(fmt::format("the same as {} {}", format_name, name_of(Format::json))), output.json);
     }
-    const std::string file = fmt::format(
-        "write to FILE, whole or not at all, in the format of its ending ({}); - is standard output", allowed_endings);
-    options.add({model::option::output, "FILE", file}, output.path);
+    declare_file(options, output, fmt::format("in the format of its ending ({})", allowed_endings));
 }
 
-void declare_digits(Options& options, OutputOptions& output)
+void declare_file(Options& options, OutputOptions& output, std::string_view form)
+{
+    const std::string meaning = fmt::format("write to FILE, whole or not at all, {}", form);
+    options.add({model::option::output, "FILE", meaning, "-, standard output"}, output.path);
+}
+
+void declare_digits(Options& options, OutputOptions& output, std::span<const Format> allowed)
 {
     constexpr Index most = 17; // a double has no more
-    options.add({digits_name, "N", fmt::format("digits after the point in {}", have_digits), "4, in pictures 2",
-                 model::allow::integer(0, most)},
-                output.digits);
+    const std::string meaning = "digits after the point in " + rounded(allowed);
+    const bool draws = std::ranges::find(allowed, Format::svg) != allowed.end();
+    options.add({digits_name, "N", meaning, draws ? "4, in pictures 2" : "4", model::allow::integer(0, most)}, output.digits);
 }
 
 void declare_notation(Options& options, OutputOptions& output)
 {
-    options.add(
-        {notation_name, "NAME",
-         "notation of numbers in tables; fixed: one per matrix; row: one per row, as PyTorch prints it alone; torch: as "
-         "print(tensor)",
-         "fixed", model::allow::one_of(report::notation_names)},
-        output.notation);
+    options.add({notation_name, "NAME",
+                 "notation of numbers in tables; fixed: one per matrix; row: one per row, as PyTorch prints a single row; "
+                 "torch: as print(tensor)",
+                 "fixed", model::allow::one_of(report::notation_names)},
+                output.notation);
 }
 
 report::NotationRule decide_notation(const OutputOptions& output, Format format)
@@ -148,11 +166,11 @@ report::NotationRule decide_notation(const OutputOptions& output, Format format)
     return output.notation.value_or(report::NotationRule::fixed);
 }
 
-int decide_digits(const OutputOptions& output, Format format)
+int decide_digits(const OutputOptions& output, Format format, std::span<const Format> allowed)
 {
     constexpr int in_tables = 4, in_pictures = 2;
-    if (output.digits && !info_of(format).has_digits) {
-        throw Error(ErrorKind::usage, fmt::format("{} is for {} only; {}", digits_name, have_digits, digits_of(format)));
+    if (output.digits && info_of(format).rounds.empty()) {
+        throw Error(ErrorKind::usage, fmt::format("{} is for {} only; {}", digits_name, rounded(allowed), digits_of(format)));
     }
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
 }
@@ -167,7 +185,7 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     }
     const std::optional<Format> wanted = json ? Format::json : said;
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
-    if (wanted && by_ending && *wanted != *by_ending) {
+    if (wanted && by_ending && !info_of(*wanted).ending.ends_with(info_of(*by_ending).ending)) { // a recipe is JSON, too
         throw Error(ErrorKind::usage, fmt::format("the format {} contradicts the ending of {}; allowed: {}, or no ending",
                                                   name_of(*wanted), in_quotes(*path), info_of(*wanted).ending));
     }

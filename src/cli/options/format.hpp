@@ -17,18 +17,18 @@ enum class Format { table, json, csv, npy, npz, safetensors, svg, html, markdown
 struct FormatInfo {
     Format format;
     std::string_view name, ending;
-    bool is_binary = false;    ///< unfit for a terminal
-    bool one_result = false;   ///< a file holds no more than one
-    bool holds_config = false; ///< a result in it tells the config that it was computed by
-    bool has_digits = false;   ///< its numbers are rounded, to --digits
-    bool has_header = false;   ///< it is a line for each number, below one that names the columns
-    bool of_run = true;        ///< run writes it
-    bool of_models = of_run;   ///< run --model writes it
+    bool is_binary = false;       ///< unfit for a terminal
+    bool one_result = false;      ///< a file holds no more than one
+    bool holds_config = false;    ///< a result in it tells the config that it was computed by
+    bool has_header = false;      ///< it is a line for each number, below one that names the columns
+    bool of_run = true;           ///< run writes it
+    bool of_models = of_run;      ///< run --model writes it
+    std::string_view rounds = {}; ///< what --digits calls it, whose numbers it rounds; empty: none
     std::string_view alias = {};
 };
 /// In the order of Format.
 inline constexpr std::array all_formats{
-    FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .has_digits = true},
+    FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .rounds = "tables"},
     FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
     FormatInfo{.format = Format::csv, .name = "csv", .ending = ".csv", .has_header = true},
     FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true, .of_run = false},
@@ -39,17 +39,17 @@ inline constexpr std::array all_formats{
                .is_binary = true,
                .one_result = true,
                .holds_config = true},
-    FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .has_digits = true},
+    FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .rounds = "pictures"},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
     FormatInfo{
-        .format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true, .of_run = false, .alias = "md"},
+        .format = Format::markdown, .name = "markdown", .ending = ".md", .of_run = false, .rounds = "Markdown", .alias = "md"},
     FormatInfo{.format = Format::recipe,
                .name = "recipe",
                .ending = ".recipe.json",
                .one_result = true,
                .holds_config = true,
-               .has_digits = true,
-               .of_models = false},
+               .of_models = false,
+               .rounds = "recipes"},
 };
 static_assert([] {
     for (std::size_t i = 0; i < all_formats.size(); ++i) {
@@ -87,23 +87,29 @@ inline constexpr std::string_view format_name = "--format";
 struct OutputOptions {
     std::optional<std::string> format, path;
     bool json = false;
-    std::optional<int> digits; ///< of tables, pictures and recipes
+    std::optional<int> digits; ///< of formats that round
     std::optional<report::NotationRule> notation;
 };
 
 /// "table, json, csv"
 [[nodiscard]] std::string names_of(std::span<const Format> formats);
 
-/// Declares --format and -o, and --json where that is among `allowed`, of which the first is the default.
-void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed);
-void declare_digits(Options& options, OutputOptions& output);
+/// Declares --format and -o, and --json where that is among `allowed`, of which the first is the default, but for what a
+/// terminal gets.
+void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed,
+                    std::string_view on_terminal = {});
+/// Declares -o alone; `form` says in what form it writes.
+void declare_file(Options& options, OutputOptions& output, std::string_view form);
+/// `allowed`: the formats of the command.
+void declare_digits(Options& options, OutputOptions& output, std::span<const Format> allowed);
 void declare_notation(Options& options, OutputOptions& output);
 
 /// From --format, --json and the ending of the output's name, in this order; the first of `allowed` when none says anything.
 /// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`.
 [[nodiscard]] Format decide_format(const OutputOptions& output, std::span<const Format> allowed);
-/// When --digits is not given 4, in pictures 2. Throws Error(usage) for formats without.
-[[nodiscard]] int decide_digits(const OutputOptions& output, Format format);
+/// When --digits is not given 4, in pictures 2. Throws Error(usage) for a format whose numbers are not rounded, naming those of
+/// `allowed` that are.
+[[nodiscard]] int decide_digits(const OutputOptions& output, Format format, std::span<const Format> allowed);
 /// Throws Error(usage) for other formats than tables.
 [[nodiscard]] report::NotationRule decide_notation(const OutputOptions& output, Format format);
 

@@ -100,7 +100,7 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
         const std::string offered = "none, " + joined(model::position_names);
         option.allowed = model::allow::text;
         option.offered = offered;
-        option.meaning = "how words know their places: none; sinusoidal (added to the embeddings); rope (turns queries and "
+        option.meaning = "position encoding: none; sinusoidal (added to the embeddings); rope (turns queries and "
                          "keys), such as rope:base=500000,dim=8,style=half; alibi (takes slope·distance off the scores)";
         return options.add(option,
                            [&](const model::FieldValue& text) { read_positions(std::get<std::string>(text), overrides); });
@@ -220,6 +220,7 @@ void read_source(const TypedArguments& operands, InputOptions& input)
                           : "a sentence of several words needs quotes");
     model::Overrides& overrides = input.overrides;
     const bool sentence = !operands.words.empty();
+    const bool with_model = !input.trained.name.empty(); // with which finish_trained() refuses ids
     const bool ids = overrides.contains(field::ids), positions = overrides.contains(field::positions_count);
     const std::string ids_name = option_name(field::ids), positions_name = option_name(field::positions_count);
     exclude(sentence, positions, "SENTENCE and " + positions_name);
@@ -229,7 +230,8 @@ void read_source(const TypedArguments& operands, InputOptions& input)
     exclude(sentence, ids, "SENTENCE and " + ids_name);
     exclude(input.lines.has_value(), ids, fmt::format("{} and {}", option::lines.name, ids_name));
     if (ids) {
-        if (!overrides.contains(field::vocab_size) && !overrides.contains(field::embeddings_file) && !input.recipe) {
+        const bool rows = overrides.contains(field::vocab_size) || overrides.contains(field::embeddings_file);
+        if (!rows && !input.recipe && !with_model) {
             throw Error(ErrorKind::usage, fmt::format("{} requires {}", ids_name, option_name(field::vocab_size)));
         }
     } else if (input.lines) {
@@ -241,7 +243,9 @@ void read_source(const TypedArguments& operands, InputOptions& input)
         input.source = sentence ? SentenceSource::standard_input : input.recipe ? SentenceSource::recipe : SentenceSource::pipe;
     }
     exclude(input.reads_sentence() || input.lines == "-", input.recipe == "-", "a recipe and a text from standard input");
-    read_labels(input);
+    if (!with_model) {
+        read_labels(input);
+    }
 }
 
 } // namespace attn::cli

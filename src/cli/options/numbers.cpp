@@ -49,6 +49,11 @@ Integer ranged(std::string_view option, std::string_view text, Integer least, In
     return number;
 }
 
+[[noreturn]] void refuse_list(std::string_view option, std::string_view text, std::string_view items_are)
+{
+    throw Error(ErrorKind::usage, option, in_quotes(text), fmt::format("{} with single commas between them", items_are));
+}
+
 } // namespace
 
 std::int64_t integer(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most,
@@ -72,14 +77,14 @@ double real(std::string_view option, std::string_view text, const RealRange& ran
     return number;
 }
 
-std::vector<std::string_view> list(std::string_view option, std::string_view text)
+std::vector<std::string_view> list(std::string_view option, std::string_view text, std::string_view items_are)
 {
     std::vector<std::string_view> items;
     for (std::string_view rest = text;;) {
         const std::size_t comma = rest.find(',');
         items.push_back(rest.substr(0, comma));
         if (items.back().empty()) {
-            throw Error(ErrorKind::usage, option, in_quotes(text), "items separated by single commas");
+            refuse_list(option, text, items_are);
         }
         if (comma == std::string_view::npos) {
             return items;
@@ -88,15 +93,15 @@ std::vector<std::string_view> list(std::string_view option, std::string_view tex
     }
 }
 
-std::vector<std::string_view> list_of_words(std::string_view option, std::string_view text)
+std::vector<std::string_view> list_of_words(std::string_view option, std::string_view text, std::string_view items_are)
 {
     constexpr std::string_view blanks = " \t";
-    std::vector<std::string_view> items = list(option, text);
+    std::vector<std::string_view> items = list(option, text, items_are);
     for (std::string_view& item : items) {
         item.remove_prefix(std::min(item.find_first_not_of(blanks), item.size()));
         item = item.substr(0, item.find_last_not_of(blanks) + 1);
         if (item.empty() || item.find_first_of(blanks) != std::string_view::npos) {
-            throw Error(ErrorKind::usage, option, in_quotes(text), "items separated by single commas");
+            refuse_list(option, text, items_are);
         }
     }
     return items;

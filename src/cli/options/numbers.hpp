@@ -25,8 +25,10 @@ struct RealRange {
 [[nodiscard]] double real(std::string_view option, std::string_view text, const RealRange& range = {});
 
 /// The items between commas. An empty item is an error, and so is an empty list.
-[[nodiscard]] std::vector<std::string_view> list(std::string_view option, std::string_view text);
+[[nodiscard]] std::vector<std::string_view> list(std::string_view option, std::string_view text,
+                                                 std::string_view items_are = "items");
 /// The same without the blanks around each item, for items that hold none: one inside is an error.
-[[nodiscard]] std::vector<std::string_view> list_of_words(std::string_view option, std::string_view text);
+[[nodiscard]] std::vector<std::string_view> list_of_words(std::string_view option, std::string_view text,
+                                                          std::string_view items_are = "items");
 
 } // namespace attn::cli

@@ -59,7 +59,7 @@ std::vector<Index> integers_of(std::string_view option, std::string_view text, c
         return {-1};
     }
     std::vector<Index> numbers;
-    for (const std::string_view item : list_of_words(option, text)) {
+    for (const std::string_view item : list_of_words(option, text, "numbers")) {
         numbers.push_back(integer(option, item, allowed.least, allowed.most, allowed.instead.empty() ? "" : allowed.in_words));
     }
     if (allowed.longest != 0 && numbers.size() > allowed.longest) {
@@ -75,7 +75,7 @@ std::vector<Index> choices_of(std::string_view option, std::string_view text, co
 {
     constexpr std::size_t many = 12; // more than a reader would look through for the one that was meant
     std::vector<Index> places;
-    for (const std::string_view item : list_of_words(option, text)) {
+    for (const std::string_view item : list_of_words(option, text, "names")) {
         const bool known = std::ranges::find(allowed.names, item) != allowed.names.end();
         if (!known && allowed.names.size() > many) {
             throw Error(ErrorKind::usage, option, in_quotes(item),
@@ -90,7 +90,7 @@ std::vector<Index> choices_of(std::string_view option, std::string_view text, co
 std::vector<std::string> rows_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {
     std::vector<std::string> rows;
-    for (const std::string_view item : list(option, text)) {
+    for (const std::string_view item : list(option, text, "words or positions")) {
         if (std::ranges::all_of(item, [](char c) { return c >= '0' && c <= '9'; })) {
             (void)integer(option, item, allowed.least, allowed.most);
         }
@@ -141,15 +141,17 @@ std::string long_name(std::string_view names)
 /// A limit from here on is one that nobody meets, and only errors name it.
 constexpr Index beyond_reach = 65536;
 
-/// "number of threads, 1 to 1024 (default all processors)"
+/// "number of threads, 1 to 1024; results do not depend on it (default all processors)": the values follow the first phrase.
 std::string description(const OptionInfo& option)
 {
     const Allowed& allowed = option.allowed;
     std::string text(option.meaning);
+    const std::size_t end = std::min(text.find("; "), text.size());
     if (allowed.type == FieldType::choice || allowed.type == FieldType::choices) {
-        text += (text.empty() ? "" : ": ") + joined(allowed.names.subspan(static_cast<std::size_t>(allowed.least)));
+        const std::string names = joined(allowed.names.subspan(static_cast<std::size_t>(allowed.least)));
+        text.insert(end, (text.empty() ? "" : ": ") + names);
     } else if (allowed.type == FieldType::integer && allowed.most < beyond_reach) {
-        text += fmt::format("{}{} to {}", text.empty() ? "" : ", ", allowed.least, allowed.most);
+        text.insert(end, fmt::format("{}{} to {}", text.empty() ? "" : ", ", allowed.least, allowed.most));
     }
     return option.usual.empty() ? text : fmt::format("{}{}(default {})", text, text.empty() ? "" : " ", option.usual);
 }
@@ -300,8 +302,7 @@ bool Options::wants_keys() const
 void Options::add_set()
 {
     const OptionInfo option{model::option::set, "KEY=VALUE",
-                            "any other setting by its name in JSON, such as rounding=step; `attn-cli help recipes` lists the "
-                            "keys"};
+                            "any other setting by its name in JSON; `attn-cli help recipes` lists them"};
     if (listed_ != nullptr) {
         listed_->push_back(
             {{std::string(option.name)}, std::string(option.symbol), description(option), group_, {}, false, keys_});

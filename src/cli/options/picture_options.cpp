@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace attn::cli {
 
@@ -16,11 +17,11 @@ namespace {
 constexpr OptionInfo plot{"--plot", "KIND", "kind of SVG; arcs are two columns of words with a line per weight", "heatmap",
                           model::allow::one_of(report::plot_names)};
 constexpr OptionInfo title{"--title", "TEXT", "text above the picture", "the name of the array"};
-constexpr OptionInfo shade{"--shade", "SCALE",
-                           "colours of a heat map: one scale for all, each row to its own largest, or by the logarithm",
-                           "absolute; row beyond 24 keys", model::allow::one_of(report::shade_names)};
-constexpr OptionInfo ground{"--ground", "GROUND",
-                            "what an SVG is drawn on: paper, or a dark ground with the colours of terminals", "light",
+constexpr OptionInfo shade{
+    "--shade", "SCALE",
+    "scale of a heat map's colours; absolute: one for all; row: to the largest of each row; log: by the logarithm",
+    "absolute; row beyond 24 keys", model::allow::one_of(report::shade_names)};
+constexpr OptionInfo ground{"--ground", "GROUND", "what an SVG is drawn on; dark has the colours of terminals", "light",
                             model::allow::one_of(report::ground_names)};
 constexpr OptionInfo caption = switch_option(
     "--caption", "a line below an SVG: how many words and heads, masks, positions, and where the numbers come from");
@@ -56,7 +57,7 @@ void require_shades(const PictureOptions& picture, Format format)
                                                   name_of(option::shade_max, picture)));
     }
     if (shade.shade && picture.plot == report::Plot::arcs) {
-        throw Error(ErrorKind::usage, fmt::format("{} is for heat maps; the thickest of --plot arcs is {}",
+        throw Error(ErrorKind::usage, fmt::format("{} is for heat maps; {} sets the thickest line of --plot arcs",
                                                   name_of(option::shade, picture), name_of(option::shade_max, picture)));
     }
 }
@@ -108,7 +109,7 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
     options.title = picture.title.value_or("");
     options.shade = picture.shade;
     options.ground = picture.ground.value_or(report::Ground::light);
-    options.digits = decide_digits(output, format);
+    options.digits = decide_digits(output, format, std::array{format});
     return options;
 }
 

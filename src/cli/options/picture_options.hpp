@@ -15,9 +15,10 @@ inline constexpr Index most_lines = 1000000; ///< of arcs
 
 namespace option {
 
-inline constexpr OptionInfo shade_max{
-    "--shade-max", "X", "the number that has the strongest colour; pictures with the same one can be compared",
-    "1, or a round number", model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1")};
+inline constexpr OptionInfo shade_max{"--shade-max", "X",
+                                      "the number that has the strongest colour; pictures with the same one can be compared",
+                                      "1; if no weight is over 0.5, a round number",
+                                      model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1")};
 [[nodiscard]] constexpr OptionInfo top(std::string_view meaning, std::string_view usual, const model::Allowed& allowed)
 {
     return {"--top", "K", meaning, usual, allowed};

@@ -121,7 +121,7 @@ void require_layers(const RunOptions& run)
     const bool weights = run.show.items == model::Show{model::Item::weights};
     if (run.format == Format::svg && run.draws_layers() && (!weights || run.picture.plot == report::Plot::arcs)) {
         throw Error(ErrorKind::usage, (weights ? "--plot arcs" : "--show " + std::string(name_of(*run.show.items.begin()))) +
-                                          " draws one layer, such as that of --layer 5 or --head 5.11");
+                                          " draws one layer, such as that of --layer 1 or --head 1.0");
     }
     if (!info_of(run.format).of_models) {
         throw Error(ErrorKind::usage, format_name, name_of(run.format),
@@ -131,6 +131,33 @@ void require_layers(const RunOptions& run)
 
 } // namespace
 
+namespace {
+
+/// Which part of a result is asked for.
+void declare_selection(Options& options, RunOptions& run)
+{
+    options.group("Output");
+    options.add(model::field::query, run.overrides);
+    declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
+                 [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
+    declare_show(options, model::ShownBy::run,
+                 {"what to print, such as masked_scores (what softmax gets); all leaves out summary; may be repeated",
+                  "tokens, vocabulary, weights, context, output"},
+                 run.show);
+}
+
+} // namespace
+
+void declare_new_recipe(Options& options, RunOptions& run)
+{
+    declare_input(options, run);
+    declare_selection(options, run);
+    declare_file(options, run.output, "as a recipe");
+    declare_digits(options, run.output, std::array{Format::recipe});
+    run.output.format = name_of(Format::recipe);
+    run.spelled_out = true;
+}
+
 void declare_run(Options& options, RunOptions& run)
 {
     options.group("Input");
@@ -139,22 +166,15 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add_key(model::trained_field::join, run.trained.join);
-    options.group("Output");
-    options.add(model::field::query, run.overrides);
-    const std::string head = option_name(model::field::head);
-    declare_head(options, option_of(model::field::head, head), run.layer_of_head,
-                 [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
-    declare_show(options, model::ShownBy::run,
-                 {"what to print (all leaves out summary); may be repeated", "tokens, vocabulary, weights, context, output"},
-                 run.show);
+    declare_selection(options, run);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
     options.add_key(option::header_key, option::header, run.header);
-    declare_digits(options, run.output);
+    declare_digits(options, run.output, run_formats);
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
     declare_against(options, run.against);
-    const std::string verify = option_name(model::field::verify);
+    const std::string head = option_name(model::field::head), verify = option_name(model::field::verify);
     for (const std::string_view other :
          {option::lines.name, std::string_view(head), option::top_of_run.name, std::string_view(verify)}) {
         options.exclude({option::against.name, other});
@@ -169,7 +189,7 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
         require_one_array(run.show);
     }
     run.format = decide_format(run.output, run_formats);
-    run.digits = decide_digits(run.output, run.format);
+    run.digits = decide_digits(run.output, run.format, run_formats);
     if (run.header && !info_of(run.format).has_header) {
         throw Error(ErrorKind::usage, name_of_key(option::header_key) + " is for CSV");
     }

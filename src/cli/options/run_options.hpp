@@ -18,6 +18,7 @@ struct RunOptions : InputOptions {
     ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;
+    bool spelled_out = false; ///< of a recipe: with every size, side and shape, for `recipe new`
     AgainstOptions against;
     Format format = Format::table;
     int digits = 4;             ///< of tables
@@ -31,6 +32,8 @@ struct RunOptions : InputOptions {
 };
 
 void declare_run(Options& options, RunOptions& run);
+/// What of it makes a recipe, for `recipe new`.
+void declare_new_recipe(Options& options, RunOptions& run);
 
 /// What follows from the options as typed. Throws Error(usage) for what is contradictory. Touches no file.
 void finish_run_options(const TypedArguments& given, RunOptions& run);

@@ -107,11 +107,12 @@ std::vector<Alias> short_names(const std::vector<SetKey>& keys)
     return aliases;
 }
 
-/// Of a recipe or of the config of a trained model.
+/// Of a recipe or of the config of a trained model, by its key or the last name of it.
 const FieldInfo* field_called(std::string_view key)
 {
     const auto find = [&](const auto& fields) -> const FieldInfo* {
-        const auto found = std::ranges::find(fields, key, [](const FieldInfo* field) { return field->key; });
+        const auto found =
+            std::ranges::find_if(fields, [&](const FieldInfo* field) { return field->key == key || field->name() == key; });
         return found == fields.end() ? nullptr : *found;
     };
     const FieldInfo* of_recipe = find(model::field::all);
@@ -128,7 +129,7 @@ bool names_values(const SetKey& key)
 {
     const FieldInfo* field = field_called(key);
     if (field != nullptr && field->spelling == model::Spelling::option) {
-        throw Error(ErrorKind::usage, fmt::format("{}: it has an option, {}", name_of_key(key), option_name(*field)));
+        throw Error(ErrorKind::usage, fmt::format("{}: use {}", name_of_key(key), option_name(*field)));
     }
     if (field != nullptr && field->spelling == model::Spelling::file) {
         const bool steps = field == &model::field::draws;

@@ -1,7 +1,7 @@
 // --show of `run` and `attend`: which items of a result to write.
 #pragma once
 
-#include "attn/model/attend/attend_operands.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "cli/options/options.hpp"
 
 namespace attn::cli {

@@ -1,7 +1,7 @@
 // Names that can be chosen from.
 #pragma once
 
-#include "attn/tensor/suggest.hpp"
+#include "attn/tensor/error.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -53,7 +53,7 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
             set(value_of(name, text, allowed));
             return;
         }
-        const std::string_view form = "LAYER.HEAD, such as 5.11, all of one layer";
+        const std::string_view form = "LAYER.HEAD, such as 1.0, all of one layer";
         std::string heads;
         for (const std::string_view item : list_of_words(name, text)) {
             const std::size_t dot = item.find('.');
@@ -75,8 +75,9 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
 std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index> of_layer)
 {
     if (of_head && of_layer && of_head != of_layer) {
-        throw Error(ErrorKind::usage, option_name(model::field::head), fmt::format("a head of layer {}", *of_head),
-                    fmt::format("{} {} beside it, alone, or none", option_name(trained_field::layers), *of_head));
+        const std::string layer = option_name(trained_field::layers);
+        throw Error(ErrorKind::usage, option_name(model::field::head),
+                    fmt::format("layer {}, {} {}", *of_head, layer, *of_layer), fmt::format("the same layer, or no {}", layer));
     }
     return of_head ? of_head : of_layer;
 }

@@ -16,10 +16,10 @@ std::vector<Note> notes_of(const model::Result& result, bool json, bool quiet, c
     }
     if (!quiet) {
         for (const model::Difference& difference : result.verify) {
-            notes.push_back({Note::Severity::remark,
-                             fmt::format("{}verify: {} differs from float64 by at most {}, relatively by at most {}", prefix,
-                                         difference.array, math::scientific(difference.absolute, 2),
-                                         math::scientific(difference.relative, 2))});
+            notes.push_back(
+                {Note::Severity::remark,
+                 fmt::format("{}verify: {}: largest difference from float64 {}, relative {}", prefix, difference.array,
+                             math::scientific(difference.absolute, 2), math::scientific(difference.relative, 2))});
         }
     }
     return notes;

@@ -48,7 +48,7 @@ void require_shade(const model::Result& result, const report::ShadeOptions& shad
         return;
     }
     if (shade.shade == report::Shade::log) {
-        throw Error(ErrorKind::usage, "shade log is for weights; these numbers are not weights");
+        throw Error(ErrorKind::usage, "shade log is for weights, which these numbers are not");
     }
     const double least =
         std::visit([](const auto& numbers) { return static_cast<double>(*std::ranges::min_element(numbers.values)); },
@@ -70,7 +70,7 @@ void require_page(const model::ResolvedRun& run)
 {
     const model::ModelDims& l = run.dims;
     for (const auto& [item, shape] : {std::pair(Item::queries, Shape{l.H, l.T, l.d_k}),
-                                      {Item::keys, Shape{l.H_kv, l.S, l.d_k}},
+                                      {Item::keys, Shape{l.H_kv, l.S, l.of_a_key()}},
                                       {Item::values, Shape{l.H_kv, l.S, l.d_v}}}) {
         if (element_count(shape) > most_numbers) {
             throw Error(ErrorKind::too_large, "HTML", fmt::format("{} of {} numbers", name_of(item), element_count(shape)),

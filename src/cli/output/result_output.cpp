@@ -57,7 +57,7 @@ void write_result(const model::Result& result, const ResultFormat& how, const st
     case Format::csv: return report::write_csv(result, {.header = how.header && !place, .index = index}, out);
     case Format::svg: return write_picture(result, how, out);
     case Format::html: return write_page(result, how.page, out);
-    case Format::recipe: return report::write_recipe_on_lines(report::printed_recipe(result, how.table.digits), out);
+    case Format::recipe: return report::write_recipe(report::printed_recipe(result, how.table.digits), out);
     case Format::npz:
     case Format::safetensors: return write_result_tensors(result, how.format, out);
     case Format::npy:

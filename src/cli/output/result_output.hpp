@@ -10,7 +10,7 @@
 #include "attn/report/svg/svg.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/buffer.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "cli/options/format.hpp"
 #include "cli/output/output.hpp"
 

@@ -34,6 +34,61 @@ def fails(folder, code, options=(), q="q.npy", k="k.npy", v="v.npy"):
     assert_fails(run("attend", "-q", q, "-k", k, "-v", v, *options, cwd=folder), code)
 
 
+# ---- what a message allows works ------------------------------------------------------------------------------------
+
+
+def test_an_integer_that_float32_rounds_may_come_in_a_float64_tensor(tmp_path):
+    numpy.save(tmp_path / "k.npy", numpy.array([[2**24 + 1, 0]]))
+    numpy.save(tmp_path / "q.npy", normal(1, 1, 2))
+    call = ("attend", "-q", "q.npy", "-k", "k.npy", "-v", "k.npy")
+    for options in ((), ("--out-dtype", "float64")):
+        assert_fails(run(*call, *options, cwd=tmp_path), 65, "allowed: one that it holds, such as 16777216, or a float64 tensor")
+    numpy.save(tmp_path / "k.npy", numpy.array([[2**24 + 1.0, 0]]))
+    assert succeeds(*call, "--out-dtype", "float64", cwd=tmp_path).json["data"] == [[2**24 + 1, 0]]
+
+
+def test_a_mask_beyond_float32_names_the_option_of_attend(tmp_path):
+    numpy.save(tmp_path / "q.npy", normal(1, 1, 2))
+    numpy.save(tmp_path / "m.npy", numpy.array([[-1e39]]))
+    call = ("attend", *"-q q.npy -k q.npy -v q.npy --mask m.npy".split())
+    assert_fails(run(*call, cwd=tmp_path), 65, "which is beyond float32; allowed: up to 3.4e38, or --out-dtype float64")
+    succeeds(*call, "--out-dtype", "float64", cwd=tmp_path)
+
+
+def test_integers_are_allowed_where_bools_are_not(tmp_path):
+    for name, dtype in (("b.npy", bool), ("i32.npy", numpy.int32), ("i64.npy", numpy.int64)):
+        numpy.save(tmp_path / name, numpy.ones((2, 3), dtype))
+    refused = run("attend", "-q", "b.npy", "-k", "i32.npy", "-v", "i64.npy", cwd=tmp_path)
+    assert_fails(refused, 65, "'b.npy': got bool; allowed: float16, bfloat16, float32, float64, int32, int64")
+    succeeds("attend", "-q", "i64.npy", "-k", "i32.npy", "-v", "i64.npy", cwd=tmp_path)
+
+
+def test_a_product_beyond_float32_takes_the_whole_weight_and_float64_has_room(tmp_path):
+    numpy.save(tmp_path / "q.npy", numpy.float32([[1e30, 1e30], [-1e30, 1e30]]))
+    call = ("attend", *"-q q.npy -k q.npy -v q.npy --show weights".split())
+    done = run(*call, cwd=tmp_path)
+    assert done.json["data"] == [[1, 0], [0, 1]]
+    warning = "scores: a dot product overflowed float32; +∞ takes the whole weight of its row; --out-dtype float64 avoids it\n"
+    assert done.err.decode() == f"attn-cli: warning: {warning}"
+    assert run(*call, "--out-dtype", "float64", cwd=tmp_path).err == b""
+    numpy.save(tmp_path / "q.npy", numpy.array([[1e200, 1e200], [-1e200, 1e200]]))
+    done = run(*call, cwd=tmp_path)
+    assert "overflowed float64; the weights of its row may be nan\n" in done.err.decode() and done.json["data"][1] == ["nan", "nan"]
+
+
+def test_boundaries_of_sequences_are_two_or_more_that_never_fall(tmp_path):
+    numpy.save(tmp_path / "q.npy", normal(1, 10, 1, 4))
+    call = ("attend", *"-q q.npy -k q.npy -v q.npy --cu-seqlens cu.npy".split())
+    for places, message in (
+        ([0], "cu_seqlens: got 1 number; allowed: two or more, from 0 to 10"),
+        ([0, 4, 3, 10], "cu_seqlens[2]: got 3; allowed: numbers from 0 to 10 that never fall"),
+    ):
+        numpy.save(tmp_path / "cu.npy", numpy.array(places))
+        assert_fails(run(*call, cwd=tmp_path), 65, message)
+    numpy.save(tmp_path / "cu.npy", numpy.array([0, 4, 4, 10]))
+    succeeds(*call, cwd=tmp_path)
+
+
 # ---- the operator ----------------------------------------------------------------------------------------------------
 
 

@@ -130,6 +130,13 @@ def test_tensors_are_no_statement(tmp_path, ending):
     assert_fails(run("check", file), 65, "got tensors; allowed: a recipe or a saved result, as JSON; compare is for tensors")
 
 
+@pytest.mark.parametrize("shown", [["--format", "csv"], []])
+def test_text_is_no_statement(tmp_path, shown):
+    file = tmp_path / "weights.txt"
+    file.write_bytes(succeeds("run", SENTENCE, "--show", "weights", *shown).out)
+    assert_fails(run("check", file), 65, "got text that is no JSON object; allowed: a recipe or a saved result, as JSON; compare is for tensors")
+
+
 def test_a_result_that_was_laid_out_by_jq_passes(golden):
     golden.write_text(json.dumps(json.loads(golden.read_text()), indent=2))
     assert "passed" in succeeds("check", golden).text

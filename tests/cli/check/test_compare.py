@@ -50,7 +50,7 @@ def test_quiet_prints_what_differs_alone(folder):
 
 
 def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
-    advice = "the tolerance is --rtol 1.3e-06 --atol 1e-05; larger ones, or --ulps, forgive more\n"
+    advice = "the tolerance is --rtol 1.3e-06 --atol 1e-05; set others with --rtol and --atol, or use --ulps\n"
     done = differs("a.npy", "b.npy", cwd=folder)
     assert done.text.endswith(advice) and done.text.count(advice) == 1
     for options in (["--rtol", "1e-6"], ["--atol", "1e-6"], ["--ulps", "2"], ["--json"]):
@@ -60,6 +60,14 @@ def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
     for other in ("a.npy", "d.npy"):  # another shape; no number beside NaN
         assert advice not in differs("c.npy", other, cwd=folder).text
     assert advice not in succeeds("compare", "a.npy", "a.npy", cwd=folder).text
+
+
+@pytest.mark.parametrize("one, other", [([1, 2, 3], [1, 2, 4]), ([True, False], [True, True])])
+def test_units_in_the_last_place_are_no_advice_for_integers(one, other, tmp_path):
+    a, b = save(tmp_path / "a.npy", numpy.array(one)), save(tmp_path / "b.npy", numpy.array(other))
+    assert differs(a, b).text.endswith("\nthe tolerance is --rtol 0 --atol 0; set others with --rtol and --atol\n")
+    differs(a, b, "--ulps", "5")
+    succeeds("compare", a, b, "--rtol", "0", "--atol", "1")
 
 
 def test_whole_numbers_that_are_printed_are_whole(tmp_path):
@@ -89,7 +97,7 @@ def test_nan_equals_nan_or_not_by_option(tmp_path):
     assert "3 compared, all equal" in succeeds("compare", file, file).text
     succeeds("compare", file, file, "--equal-nan", "yes")
     done = differs(file, file, "--equal-nan=no")
-    assert "1 of 3" in done.text and "first at [1] nan, nan" in done.text
+    assert "1 of 3 (33.3%), first at [1] nan, nan; 1 of these with NaN or infinity, first at [1] nan, nan\n" in done.text
     assert differs(file, file, "--equal-nan=no", "--json").json["tensors"][0]["first"] == {"index": [1], "a": "nan", "b": "nan"}
 
 

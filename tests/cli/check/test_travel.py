@@ -130,10 +130,10 @@ def test_what_it_states_is_what_the_table_prints(tmp_path):
         assert [statement["array"] for statement in recipe["published"]] == ["tokens", "vocabulary", "weights", "context"]
         for statement in recipe["published"][2:]:
             table = succeeds(*command, "--show", statement["array"]).text.splitlines()[2:]
-            rows = statement["values"][0] if statement["array"] == "weights" else statement["values"]
-            assert [line.split()[1 : 1 + len(row)] for line, row in zip(table, rows, strict=True)] == rows
+            assert statement.get("at") == ([0] if statement["array"] == "weights" else None)
+            assert [line.split()[1 : 1 + len(row)] for line, row in zip(table, statement["values"], strict=True)] == statement["values"]
     masked = succeeds("run", "a b", "--causal", "--show", "masked_scores", "--format", "recipe").json["published"][0]
-    assert masked["values"][0][0][1] is None
+    assert masked["values"][0][1] is None
 
 
 def test_a_changed_digit_is_found(tmp_path):

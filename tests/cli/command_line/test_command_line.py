@@ -48,7 +48,27 @@ def test_the_options_of_every_command_are_listed_once(command):
     of_all = set(re.findall(r"^  (--?[\w-]+)", succeeds("--help").text.partition("Global options")[2], re.MULTILINE))
     text = succeeds(command, "--help").text
     assert {"--quiet", "--threads", "--max-input-bytes"} <= of_all and not of_all & set(re.findall(r"^  (--?[\w-]+)", text, re.MULTILINE))
-    assert "`attn-cli --help` has the options of every command" in text
+    assert "`attn-cli --help` shows the global options" in text
+
+
+def test_help_of_an_option_names_its_values_before_it_explains_them():
+    of_run = " ".join(succeeds("run", "--help").text.split())
+    assert "how to find words: document, words; document: remove commas" in of_run
+    assert "notation of numbers in tables: fixed, row, torch; fixed: one per matrix" in of_run
+    assert "number of threads, 1 to 1024; results do not depend on it" in " ".join(succeeds("--help").text.split())
+    of_plot = " ".join(succeeds("plot", "-h").text.split())
+    assert "kind of SVG: heatmap, arcs" in of_plot and "what an SVG is drawn on: light, dark" in of_plot
+    assert "(l layers, b batch, h heads, t queries, s keys)" in of_plot and "(default -, standard output)" in of_plot
+
+
+@pytest.mark.parametrize(
+    ("command", "rounds", "usual"),
+    [("run", "tables, pictures and recipes", "4, in pictures 2"), ("explain", "tables and Markdown", "4"),
+     ("plot", "pictures and tables", "4, in pictures 2"), ("recipe", "recipes", "4")],
+)
+def test_digits_are_those_of_what_the_command_writes(command, rounds, usual):
+    text = " ".join(succeeds(command, "--help").text.split())
+    assert f"digits after the point in {rounds}, 0 to 17 (default {usual})" in text
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["--help"]] + [[command, flag] for command in COMMANDS for flag in ("-h", "--help")])
@@ -63,7 +83,7 @@ def test_the_short_help_of_a_command_fits_a_screen(command):
     assert text.startswith(f"Usage: attn-cli {command} ")
     assert len(text.splitlines()) <= 40
     assert 1 <= text.count("\n  attn-cli ") <= 3
-    assert text.endswith(f"\n`attn-cli {command} --help` shows every option.\n")
+    assert text.endswith(f"\n`attn-cli {command} --help` shows all its options.\n")
     assert succeeds("-h", command).text == text
 
 
@@ -86,6 +106,19 @@ def test_the_default_that_help_states_is_the_one_that_is_used(option):
     entry = re.search(rf"^  {option}\b.*?(?=^  ?-|\n\n)", text, re.MULTILINE | re.DOTALL)[0]
     default = re.search(r"\(default\s+([\w.]+)", entry)[1]
     assert succeeds("run", SENTENCE, option, default).text.splitlines()[1:] == succeeds("run", SENTENCE).text.splitlines()[1:]
+
+
+@pytest.mark.parametrize("command", ["run", "attend", "check", "compare", "plot", "recipe"])
+def test_what_stands_after_two_dashes_is_no_option_and_not_always_text(command):
+    hint = f"unknown option '--foo'; `attn-cli {command} --help` lists the options; after -- nothing is an option"
+    assert_fails(run(command, "--foo"), 2, hint)
+
+
+def test_after_two_dashes_a_file_may_begin_with_a_dash(tmp_path):
+    (tmp_path / "--foo").write_bytes(run("run", "Life is short", "--json").out)
+    succeeds("check", "--", "--foo", cwd=tmp_path)
+    assert_fails(run("compare", "--", "--foo", "--foo", "--json", cwd=tmp_path), 2,
+                 "unexpected argument '--json'; after -- nothing is an option; options go before it")
 
 
 def test_help_names_every_option_of_run():
@@ -161,7 +194,7 @@ def test_a_recipe_is_shown_as_it_is():
     recipe = succeeds("recipe", "show", "owen-2025").json
     assert (recipe["schema"], recipe["name"]) == ("attn-cli/recipe/1", "owen-2025")
     assert succeeds("recipe", "owen-2025").out == succeeds("recipe", "show", "owen-2025").out
-    assert_fails(run("recipe", "owen-2024"), 66, "no built-in recipe 'owen-2024'", "did you mean 'owen-2025'?")
+    assert_fails(run("recipe", "owen-2024"), 66, "'owen-2024': no such recipe", "did you mean 'owen-2025'?")
     assert_fails(run("recipe", "owen-2025", "owen-2025"), 2, "unexpected argument 'owen-2025'; recipe shows one at a time")
 
 

@@ -8,7 +8,10 @@ from program import succeeds
 ROOT = Path(__file__).parents[3]
 COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|"((?:[^"\\\n]|\\.)*)"')
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-OF_HABIT = set("--output --out --save --svg --rope-base --rope-dim --rope-style".split())  # answered with what is meant
+OF_HABIT = set(
+    "--output --out --save --svg --rope-base --rope-dim --rope-style --csv --precision --temperature --d-model --dim --embedding-dim"
+    " --embedding-size --hidden-size --stdin".split()
+)  # answered with what is meant
 OLD = set(re.findall(r"^\| `(--[\w-]+)[^|]*\| `--set ", (ROOT / "data/manual/changelog.md").read_text(encoding="utf-8"), re.MULTILINE))  # likewise
 NO_OPTIONS = OF_HABIT | OLD | {"--install", "--no"}  # of cmake; the beginning of --no-…
 

@@ -223,6 +223,22 @@ def test_words_that_do_not_fit(folder):
     assert_fails(run("plot", "-", "--tokens", "words.txt", stdin=saved, cwd=folder), 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "rows", "columns"),
+    [
+        ("Life 0.5 0.25\nis 0.25 0.25\nshort 0.25 0.5\n", ["0", "1"], ["Life", "is", "short"]),
+        ("key,a,b\nx,0.5,0.25\ny,0.5,0.75\n", ["a", "b"], ["x", "y"]),
+        ("Life 0.5 0.25\nis 0.5 0.75\n", ["Life", "is"], ["Life", "is"]),
+    ],
+)
+def test_the_words_of_a_text_go_with_its_dimensions(text, rows, columns, folder):
+    (folder / "keys-by-queries.txt").write_text(text, encoding="utf-8")
+    table = [line.split() for line in succeeds("plot", "keys-by-queries.txt", "--axes", "st", "--format", "table", cwd=folder).text.splitlines()]
+    assert (table[1], [row[0] for row in table[2:]]) == (columns, rows)
+    (folder / "words.txt").write_text("one\n", encoding="utf-8")
+    assert_fails(run("plot", "keys-by-queries.txt", "--axes", "st", "--tokens", "words.txt", cwd=folder), 65, "--tokens: got 1 word; allowed: 2")
+
+
 def test_numbers_that_are_no_weights_are_drawn_with_a_warning(folder):
     numpy.save(folder / "scores.npy", numpy.array([[-1.5, 2.0], [0.0, 4.25]]))
     done = run("plot", "scores.npy", cwd=folder)

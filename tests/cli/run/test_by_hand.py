@@ -41,7 +41,7 @@ def test_stated_tensors_of_additive_scores_say_how_many_numbers_are_hidden(write
     done = succeeds("run", "--recipe", write([*drawn, *more], **additive), "--show", "parameters", "--json").json
     assert numpy.shape(done["parameters"]["U_a"]) == (3, 24)
     general = write([*drawn, {"tensor": "W_a", "values": EYE}], attention={"score": "general"})
-    refused(general, "W_a: got the shape (2, 2); allowed: (24, 24) or (1, 24, 24) with these dimensions; d_k is 24 by default, dims.d_k sets it\n")
+    refused(general, "W_a: got the shape (2, 2); allowed: with these dimensions (24, 24) or (1, 24, 24); d_k is 24 by default, dims.d_k sets it\n")
     two_heads = write([*PLAIN, {"tensor": "W_a", "values": [[1], [2], [3], [4]]}, {"tensor": "U_a", "values": [[1], [2], [3], [4]]},
                        {"tensor": "v_a", "values": [1, 2, 3, 4]}], dims={"heads": 2}, attention={"score": "additive"})  # fmt: skip
     succeeds("run", "--recipe", two_heads)
@@ -138,6 +138,9 @@ def test_one_head_may_be_stated_without_its_dimension(write):
             assert done.startswith(f"ok        {array}") and done.endswith("compared, all equal"), (array, at, done)
     other = checked(write(published=[{"array": "weights", "at": [1], "values": shown["weights"][0][2]}]))
     assert other.startswith("MISMATCH  weights[1]  3 of 3: weights[0][1][0]: stated"), other
+    for at, shapes in ([0], "(3,), or (3, 3) with the head"), ([], "(3, 3), or (1, 3, 3) with the head"):
+        short = checked(write(published=[{"array": "weights", "at": at, "values": [1, 0]}]))
+        assert short.endswith(f"stated shape (2,), computed {shapes}"), short
     assert checked(write(published=[{"array": "weights", "at": [3], "values": [1, 0, 0]}])).endswith(
         "weights[3]: these indices do not fit the computed shape (1, 3, 3)"
     )
@@ -150,10 +153,10 @@ def test_one_head_may_be_stated_without_its_dimension(write):
 def test_what_the_mean_of_heads_leaves_out_is_said(write):
     path = write(dims={"heads": 2}, head="mean", published=[{"array": "queries", "at": [0], "values": [[1, 1]]}])
     assert checked(path) == (
-        'MISMATCH  queries[0]  1 of 1: queries[0]: stated, but no part of this run; "head": "mean" leaves of the arrays by head only the '
+        'MISMATCH  queries[0]  1 of 1: queries[0]: this run has none; "head": "mean" leaves of the arrays by head only the '
         "mean of the weights"
     )
-    assert checked(write(published=[{"array": "output", "shape": [3, 2]}])).endswith("output: stated, but no part of this run")
+    assert checked(write(published=[{"array": "output", "shape": [3, 2]}])).endswith("output: this run has none")
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -187,15 +190,15 @@ def test_a_shape_that_does_not_fit_names_the_default_and_the_other_side(write):
 
     drawn = [{"tensor": W, "init": "uniform"} for W in ("W_q", "W_k", "W_v")]
     refused(write([{"seed": 1}, *PLAIN[:1], *drawn, {"tensor": "b_q", "values": [1, 2]}]),
-            "draws[5]: b_q: got the shape (2,); allowed: (24,) or (1, 24) with these dimensions; d_k is 24 by default, dims.d_k sets it")
-    refused(with_W_q(shape=[2, 24]), 'allowed: (2, 2) or (1, 2, 2) or (2, 24) with "side": "right" with these dimensions')
+            "draws[5]: b_q: got the shape (2,); allowed: with these dimensions (24,) or (1, 24); d_k is 24 by default, dims.d_k sets it")
+    refused(with_W_q(shape=[2, 24]), 'allowed: with these dimensions (2, 2) or (1, 2, 2) or (2, 24) with "side": "right"')
     tall = [[1, 2], [3, 4], [5, 6]]
     wide = [[1, 2, 3], [4, 5, 6]]
-    refused(stated(write, tall, d_k=2), "W_q: got the shape (3, 2); allowed: (2, 2) or (1, 2, 2) with these dimensions\n")
+    refused(stated(write, tall, d_k=2), "W_q: got the shape (3, 2); allowed: with these dimensions (2, 2) or (1, 2, 2)\n")
     for dims in ({"d_k": 3}, {}):
-        refused(stated(write, wide, **dims), '(2, 3) with "side": "right" with these dimensions\n')
+        refused(stated(write, wide, **dims), '(2, 3) with "side": "right"\n')
     refused(write([{"seed": 1}, {"tensor": "embeddings", "init": "normal", "shape": [3, 5]}, *drawn], dims={"embed_dim": 4}),
-            "embeddings: got the shape (3, 5); allowed: (3, 4) with these dimensions\n")
+            "embeddings: got the shape (3, 5); allowed: with these dimensions (3, 4)\n")
 
 
 def test_sizes_follow_from_the_shapes_of_draws(write):

@@ -1,6 +1,7 @@
 """Recipes that give queries, keys and values themselves, and recipes whose keys have positions of their own."""
 
 import json
+import re
 
 import pytest
 from program import assert_fails, run, succeeds
@@ -93,6 +94,37 @@ def test_a_batch_has_queries_keys_and_values_for_each_entry(write):
     assert [json.loads(line)["context"] for line in lines] == [[[10, 0]], [[1, 0]]]
 
 
+def test_a_batch_of_several_heads_says_how_many_by_its_shape(write):
+    Q, K, V = normal(1, 2, 3, 4, 5), normal(2, 2, 3, 4, 5), normal(3, 2, 3, 4, 6)
+    path = write(given(Q, K, V), input={"positions": 4, "batch": 2}, dtype="float64")
+    entries = [json.loads(line) for line in succeeds("run", "--recipe", path, "--json", "--show", "weights,head_context").out.splitlines()]
+    weights, context = attention(Q, K, V)
+    close([entry["weights"] for entry in entries], weights, 1e-12)
+    close([entry["head_context"] for entry in entries], context, 1e-12)
+    draws = [{"seed": 3}, *({"tensor": name, "init": "normal", "shape": [2, 3, 4, 5]} for name in ("queries", "keys", "values"))]
+    assert numpy.shape(result(write(draws, input={"positions": 4, "batch": 2}), "--set", "entry=1", "--show", "queries")["queries"]) == (3, 4, 5)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_additive_scores_compare_queries_and_keys_of_two_widths(write, heads, tmp_path):
+    Q, K, V = normal(1, heads, 3, 5), normal(2, heads, 4, 2), normal(3, heads, 4, 6)
+    W_a, U_a, v_a = normal(4, heads, 7, 5), normal(5, heads, 7, 2), normal(6, heads * 7)
+    parameters = [{"tensor": name, "values": numbers.tolist()} for name, numbers in (("W_a", W_a), ("U_a", U_a), ("v_a", v_a))]
+    path = write([*given(Q, K, V), *parameters], input={"positions": 3, "key_positions": 4}, dtype="float64", attention={"score": "additive"})
+    done = result(path, "--show", "all")
+    hidden = numpy.tanh((Q @ W_a.transpose(0, 2, 1))[:, :, None] + (K @ U_a.transpose(0, 2, 1))[:, None])
+    scores = (hidden * v_a.reshape(heads, 1, 1, 7)).sum(-1)
+    weights = numpy.exp(scores) / numpy.exp(scores).sum(-1, keepdims=True)
+    close(done["scores"], scores, 1e-12)
+    close(done["weights"], weights, 1e-12)
+    close(done["head_context"], weights @ V, 1e-12)
+    (tmp_path / "saved.json").write_text(json.dumps(done))
+    assert run("check", tmp_path / "saved.json").code == 0
+    words = succeeds("explain", "--recipe", path, "--head", heads - 1, "--query", "0", "--key", "1").text
+    assert re.search(r"Query q\(0\)[^\n]*: \(5,\)", words) and re.search(r"Key k\(1\)[^\n]*: \(2,\)", words), words
+    succeeds("run", "--recipe", path, "-o", tmp_path / "page.html")
+
+
 def test_an_output_projection_reads_the_context(write):
     W_o = [[2, 0, 0], [0, 3, 0]]
     done = result(write([*given(), {"tensor": "W_o", "values": W_o}], **SIDES), "--show", "output,parameters")
@@ -129,7 +161,13 @@ W = {"tensor": "W_q", "init": "identity"}
     ([*given(), {"tensor": "embeddings", "values": QUERIES}], {}, "embeddings is drawn, and so are queries"),
     (given(), {"dims": {"embed_dim": 3}}, "dims.embed_dim: got 3; allowed: only with embeddings"),
     (given(), {"attention": {"positions": {"kind": "sinusoidal"}}}, "attention.positions.kind: got sinusoidal; allowed: only with embeddings"),
-    (given(keys=KEYS[:3]), {}, "keys: got the shape (3, 3); allowed: (4, 3) or (1, 4, 3)"),
+    (given(keys=KEYS[:3]), {}, "keys: got the shape (3, 3); allowed: with these dimensions (4, 3) or (1, 4, 3)"),
+    (given(), {"input": {"positions": 1}}, "; input.key_positions says how many keys there are"),
+    (given(keys=[[1, 2]] * 4), {}, "; only additive scores compare queries and keys of two widths"),
+    ([{"seed": 1}, *({"tensor": name, "init": "normal"} for name in ("queries", "keys", "values"))], {},
+     'queries: got no shape; allowed: "shape": [1, d_k], a row for each position'),
+    ([*given()[:2], {"seed": 1}, {"tensor": "values", "init": "normal"}], {}, 'values: got no shape; allowed: "shape": [4, d_v]'),
+    ([{"seed": 1}, {"tensor": "Q", "init": "normal"}], {}, "did you mean 'queries'?"),
     (given(), {"input": {"positions": 1, "key_positions": 4, "key_labels": ["a"]}}, "input.key_labels"),
     (given(), {"input": {"positions": 1, "key_labels": ["a"]}}, "input.key_labels"),
 ])
@@ -158,6 +196,15 @@ def test_key_positions_have_embeddings_of_their_own(write):
     assert done["key_embeddings"] == KEYS and done["weights"] == [[[0, 1, 0, 0]]] and done["context"] == [KEYS[1]]
 
 
+def test_bare_positions_look_up_no_rows_of_a_table_and_what_they_may_have_runs(write):
+    table = [{"tensor": "embedding", "values": KEYS}, {"seed": 1}, {"init": "multihead_attention"}]
+    allowed = "allowed: embeddings, with key_embeddings for key_positions, or queries, keys and values"
+    assert_fails(run("run", "--recipe", write(table, **SIDES)), 65, "no ids to look up in an embedding table; " + allowed)
+    rows = [{"tensor": "embeddings", "values": QUERIES}, {"tensor": "key_embeddings", "values": KEYS}]
+    for draws in (rows + table[1:], given()):
+        succeeds("run", "--recipe", write(draws, **SIDES))
+
+
 def test_keys_may_have_another_width_than_queries(write):
     X, Y = normal(1, 2, 5), normal(2, 3, 2)
     W_q, W_k, W_v = normal(3, 4, 5), normal(4, 4, 2), normal(5, 6, 2)
@@ -166,6 +213,21 @@ def test_keys_may_have_another_width_than_queries(write):
     done = result(write(draws, input={"positions": 2, "key_positions": 3}, dtype="float64"), "--show", "context")
     _, context = attention((X @ W_q.T)[None, None], (Y @ W_k.T)[None, None], (Y @ W_v.T)[None, None])
     close(done["context"], context[0, 0], 1e-12)
+
+
+def test_the_width_of_the_keys_follows_from_the_matrix_that_reads_them(write):
+    draws = [{"seed": 1}, {"tensor": "embeddings", "init": "normal"}, {"tensor": "key_embeddings", "init": "normal"},
+             *({"tensor": W, "init": "linear", "shape": shape} for W, shape in (("W_q", [5, 6]), ("W_k", [5, 9]), ("W_v", [7, 9])))]
+    done = result(write(draws, input={"positions": 2, "key_positions": 3}), "--show", "embeddings,key_embeddings")
+    assert numpy.shape(done["embeddings"]) == (2, 6) and numpy.shape(done["key_embeddings"]) == (3, 9)
+
+
+def test_the_weight_of_a_layer_is_not_taken_the_other_way_round(write):
+    draws = [{"seed": 1}, {"tensor": "embeddings", "init": "normal", "shape": [3, 6]},
+             *({"tensor": W, "init": "linear", "shape": [6, 4]} for W in ("W_q", "W_k", "W_v"))]
+    done = run("run", "--recipe", write(draws, input={"positions": 3}))
+    assert_fails(done, 65, "or (4, 6), the weight of nn.Linear(6, 4)")
+    assert "right" not in done.message
 
 
 def test_learned_positions_are_added_row_by_row(write):
@@ -196,7 +258,7 @@ def test_lines_of_other_lengths_read_the_same_learned_positions(write, tmp_path)
 
 
 @pytest.mark.parametrize(("draw", "more", "error"), [
-    ({"shape": [2, 16]}, {}, "position_embedding: got the shape (2, 16); allowed: (3, 16) with these dimensions, or more rows"),
+    ({"shape": [2, 16]}, {}, "position_embedding: got the shape (2, 16); allowed: with these dimensions (3, 16), or more rows"),
     ({}, {"attention": {"positions": {"kind": "sinusoidal"}}}, "position_embedding is drawn, and positions are sinusoidal"),
 ])
 def test_learned_positions_that_cannot_be_added_are_refused(write, draw, more, error):

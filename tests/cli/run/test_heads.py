@@ -66,7 +66,7 @@ def test_a_head_that_is_not_there_is_refused(tmp_path):
     for wrong in ("-1", "x", "1,,2", "means", ""):
         assert_fails(run("run", *EIGHT, "--head", wrong), 2, "--head")
     recipe = succeeds("recipe", "show", "raschka-2023-multihead").json
-    for head, allowed in (([], "mean alone, or one or more heads, 0 to 65535"), ("median", "mean alone, or one or more heads, 0 to 65535"), (1, "mean alone, or one or more heads, 0 to 65535"),
+    for head, allowed in (([], "mean, or heads from 0 to 65535"), ("median", "mean, or heads from 0 to 65535"), (1, "mean, or heads from 0 to 65535"),
                           ([-1], "0 to 65535"), ([3], "0 to 2")):
         (tmp_path / "r.json").write_text(json.dumps({**recipe, "head": head}))
         assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "head", allowed)
@@ -172,7 +172,7 @@ def test_a_recipe_states_what_is_left_of_the_heads(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps({**recipe, "head": "mean", "published": [statement], "precision": []}))
     succeeds("check", tmp_path / "r.json")
     (tmp_path / "r.json").write_text(json.dumps({**recipe, "head": "mean", "published": [statement, {"array": "scores", "shape": [1]}]}))
-    assert "scores: stated, but no part of this run" in run("check", tmp_path / "r.json").text
+    assert "scores: this run has none" in run("check", tmp_path / "r.json").text
 
 
 def test_every_line_has_its_heads(whole):

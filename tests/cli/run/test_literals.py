@@ -191,8 +191,8 @@ def test_options_change_a_recipe_of_literals(write):
     assert result(path, "--causal")["weights"][0][0][1:] == [0] * 5
     assert result(path, "--seed", "9")["weights"] == result(path)["weights"]
     assert result(path, "--init", "identity", "--show", "weights")["config"]["draws"][1] == {"tensor": "W_q", "init": "identity"}
-    assert_fails(run("run", "--recipe", path, "--embed-dim", "4"), 65, "embeddings: got the shape (6, 3); allowed: (6, 4)")
-    assert_fails(run("run", "--recipe", path, "--d-k", "3"), 65, "W_q: got the shape (2, 3); allowed: (3, 3) or (1, 3, 3)")
+    assert_fails(run("run", "--recipe", path, "--embed-dim", "4"), 65, "embeddings: got the shape (6, 3); allowed: with these dimensions (6, 4)")
+    assert_fails(run("run", "--recipe", path, "--d-k", "3"), 65, "W_q: got the shape (2, 3); allowed: with these dimensions (3, 3) or (1, 3, 3)")
 
 
 def test_lines_look_words_up_in_a_literal_table(write):
@@ -218,8 +218,8 @@ LARGE = "an integer that float32 does not hold"
     ({"values": [[1, 2, True], [1, 2, 3]]}, "draws[1].values[0][2]: got true; allowed: numbers"),
     ({"values": []}, "draws[1].values: got an array of 0 elements; allowed: at least one value"),
     ({"values": 1}, "draws[1].values: got 1; allowed: nested arrays of numbers"),
-    ({"values": [1, 2, 3]}, "draws[1]: W_q: got the shape (3,); allowed: (2, 3) or (1, 2, 3) with these dimensions"),
-    ({"values": [[1, 2], [1, 2]]}, "draws[1]: W_q: got the shape (2, 2); allowed: (2, 3) or (1, 2, 3) with these dimensions"),
+    ({"values": [1, 2, 3]}, "draws[1]: W_q: got the shape (3,); allowed: with these dimensions (2, 3) or (1, 2, 3)"),
+    ({"values": [[1, 2], [1, 2]]}, "draws[1]: W_q: got the shape (2, 2); allowed: with these dimensions (2, 3) or (1, 2, 3)"),
     ({"values": [[1, 2, 16777217], [1, 2, 3]]}, f"draws[1].values at (0, 2): got 16777217, {LARGE}; allowed: one that it holds, such as 16777216, or --dtype float64"),
     ({"values": [[1, 2, -16777217], [1, 2, 3]]}, f"got -16777217, {LARGE}"),
     ({"values": [[1, 2, 9007199254740993], [1, 2, 3]]}, "draws[1].values at (0, 2): got 9007199254740993; allowed: an integer that float64 holds exactly"),
@@ -254,7 +254,7 @@ def test_a_tensor_comes_from_one_place(write, tmp_path):
 
 def test_rows_that_are_not_as_many_as_words_are_refused(write):
     path = write(literals(embeddings=INPUTS[:5], **W), input={"sentence": SENTENCE})
-    assert_fails(run("run", "--recipe", path), 65, "embeddings: got the shape (5, 3); allowed: (6, 3)")
+    assert_fails(run("run", "--recipe", path), 65, "embeddings: got the shape (5, 3); allowed: with these dimensions (6, 3)")
     path = write(literals(embedding=INPUTS[:5], **W), input={"sentence": SENTENCE})
     assert_fails(run("run", "--recipe", path), 65, "got 5; allowed: 6 and more, the distinct words of the input")
 

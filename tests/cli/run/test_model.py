@@ -437,8 +437,13 @@ def test_layers_are_those_of_a_model(tmp_path, bert):
     succeeds("run", "a b c", "--show", "weights", "-o", tmp_path / "w.npz")
     (tmp_path / "r.json").write_bytes(succeeds("run", "a b c", "--json").out)
     for file, words in (("w.npz:weights", "no --layer, since the shape is (1, 3, 3)"), ("r.json", "whole trained models")):
-        for options in (("--layer", "0"), ("--head", "0.0")):
-            assert_fails(run("plot", tmp_path / file, *options), 2, "--layer", words)
+        assert_fails(run("plot", tmp_path / file, "--layer", "0"), 2, "--layer", words)
+    assert_fails(run("plot", tmp_path / "w.npz:weights", "--head", "0.0"), 2, "--head: got layer 0; allowed: a head alone, the shape (1, 3, 3) has no layers")
+    assert_fails(run("plot", tmp_path / "r.json", "--head", "0.0"), 2, "--head LAYER.HEAD is for results of whole trained models")
+    (tmp_path / "m.json").write_bytes(succeeds("run", "a b a", "--model", "induction", "--json", "--layer", "all").out)
+    assert_fails(run("plot", tmp_path / "m.json", "--head", "7.0"), 2, "--head: got layer 7; allowed: one that the result has: 0, 1")
+    numpy.save(tmp_path / "layers.npy", numpy.full((2, 1, 3, 3), 1 / 3))
+    assert_fails(run("plot", tmp_path / "layers.npy", "--axes", "lhts", "--head", "2.0"), 2, "--head: got layer 2; allowed: 0 to 1")
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

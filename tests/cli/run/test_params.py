@@ -132,7 +132,7 @@ def test_rows_by_position_are_those_of_one_length(tmp_path):
     options = ("--params", "p.safetensors", "--heads", "2", "--json")
     done = run("run", "--lines", "-", *options, stdin="b b a c\na b c\nd d c b\n", cwd=tmp_path)  # of three words each
     assert done.code == 65 and ["error" in line for line in done.json_lines] == [False, True, False]
-    assert "embeddings: got the shape (4, 8); allowed: (3, 8)" in done.json_lines[1]["error"]["message"]
+    assert "embeddings: got the shape (4, 8); allowed: with these dimensions (3, 8)" in done.json_lines[1]["error"]["message"]
 
 
 # ---- what it computes ------------------------------------------------------------------------------------------------

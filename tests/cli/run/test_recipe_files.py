@@ -60,7 +60,7 @@ def test_garbage_behind_a_result_fails_its_line_alone(tmp_path):
 )
 def test_an_option_that_draws_over_stated_tensors_asks_for_a_seed_or_takes_one(options, name):
     stated = ["run", "--recipe", "karim-2019", *options, "--show", "all", "--json"]
-    assert_fails(run(*stated), 2, f"{name}: got a recipe that has no seed to draw from; allowed: with --seed")
+    assert_fails(run(*stated), 2, f"{name}: the recipe has no seed; give --seed")
     done = succeeds(*stated, "--seed", "3").json
     assert {"seed": 3} in done["config"]["draws"] and done != succeeds(*stated, "--seed", "4").json
 

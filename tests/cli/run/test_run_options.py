@@ -333,7 +333,7 @@ def test_verify_tells_a_nan_from_a_number(tmp_path):
     vectors = ("--embeddings", "g.txt", "--init", "identity", "--score", "cosine", "--verify", "--show", "weights")
     for options in (("--set", "rounding=step"), ("--set", "rounding=step", "--scale", "0")):
         done = run("run", "a b", *vectors, *options, cwd=tmp_path)
-        assert done.code == 0 and "nan" in done.text and "verify: weights differs from float64 by at most inf, relatively by at most inf" in done.message
+        assert done.code == 0 and "nan" in done.text and "verify: weights: largest difference from float64 inf, relative inf" in done.message
         (tmp_path / "saved.json").write_bytes(run("run", "a b", *vectors, *options, "--json", cwd=tmp_path).out)
         saved = json.loads((tmp_path / "saved.json").read_text())
         assert saved["verify"]["weights"] == {"absolute": "inf", "relative": "inf"}
@@ -343,7 +343,7 @@ def test_verify_tells_a_nan_from_a_number(tmp_path):
 def test_verify_reports_on_stderr_and_in_json():
     done = run("run", SENTENCE, "--verify")
     assert done.code == 0 and done.out == succeeds("run", SENTENCE).out
-    assert "verify: weights differs from float64 by at most " in done.message
+    assert "verify: weights: largest difference from float64 " in done.message
     done = run("run", SENTENCE, "--verify", "--json")
     assert set(done.json["verify"]) >= {"weights", "context"}
     assert 0 < done.json["verify"]["context"]["absolute"] < 1e-4

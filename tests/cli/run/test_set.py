@@ -135,11 +135,11 @@ def test_a_stated_step_can_be_drawn_again():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("dims.heads=2", "--set dims.heads: it has an option, --heads"),
-        ("input.sentence=a b", "--set input.sentence: it has an option, SENTENCE"),
-        ("attention.positions.base=5", "--set attention.positions.base: it has an option, --positions rope:base"),
-        ("attention.mask.name=a", "--set attention.mask.name: it has an option, --mask FILE:NAME"),
-        ("model.name=induction", "--set model.name: it has an option, --model"),
+        ("dims.heads=2", "--set dims.heads: use --heads"),
+        ("input.sentence=a b", "--set input.sentence: use SENTENCE"),
+        ("attention.positions.base=5", "--set attention.positions.base: use --positions rope:base"),
+        ("attention.mask.name=a", "--set attention.mask.name: use --mask FILE:NAME"),
+        ("model.name=induction", "--set model.name: use --model"),
         ("parameters.sha256=0", "--set parameters.sha256: only a file can say it"),
         ("published=[]", "--set published: only a file can say it"),
         ("draws=[]", "--set draws: a key of one of its steps is missing, such as draws[2].init=normal"),
@@ -160,7 +160,7 @@ def test_a_stated_step_can_be_drawn_again():
         ("embeddings.words.file=x", "--set embeddings.words.file requires --embeddings"),
         ("attention.mask.values=[[true,2]]", "--set attention.mask.values[0][1]: got 2; allowed: true and false alone, or numbers, and null where a key is hidden"),
         ("attention.mask.values=[[true", "--set attention.mask.values: malformed JSON"),
-        ("draws[9].init=normal", "--set draws[9]: got 5 steps; allowed: 0 to 4"),
+        ("draws[9].init=normal", "--set: got draws[9]; allowed: draws[0] to draws[4]"),
         ("draws[x].init=normal", "--set: got 'x'; allowed: a step, from 0"),
         ("draws[0].init=normal", "--set draws[0].init: got a step that is a seed; allowed: seed alone"),
         ("draws[1].seed=1", "--set draws[1].seed: got a draw; allowed: any other key than seed"),
@@ -180,7 +180,7 @@ def test_a_wrong_key_or_value(key, message):
 def test_a_key_is_given_once():
     assert_fails(run("run", "a", "--set", "rounding=step", "--set", "rounding=stage"), 2, "--set rounding: given more than once")
     assert_fails(run("run", "a", "--set"), 2, "--set: a value is missing")
-    assert_fails(run("attend", "--set", "rounding=step"), 2, "unknown option '--set' of attend; these commands have it: run, explain")
+    assert_fails(run("attend", "--set", "rounding=step"), 2, "attend has no option '--set'; run, explain and recipe have it")
 
 
 @pytest.mark.parametrize("key", ["rounding=step", "dims.d_a=3", "draws[2].init=normal", "entry=0"])

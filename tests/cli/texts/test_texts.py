@@ -81,6 +81,14 @@ def test_what_is_no_number_has_the_name_that_each_program_gives_it(tmp_path):
         succeeds("compare", "a.txt", "a.npy", cwd=tmp_path)
 
 
+@pytest.mark.parametrize("title", ["context ", "context:", "my context, of 2 ", "weights [0] "])
+@pytest.mark.parametrize("array", ["tensor([[1.0, 2.0],\n        [3.0, 4.0]])", "[[1. 2.]\n [3. 4.]]", "array([[1., 2.],\n       [3., 4.]])"])
+def test_what_print_puts_before_an_array_is_its_title(title, array, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.array([[1.0, 2.0], [3.0, 4.0]]))
+    (tmp_path / "a.txt").write_text(f"{title}{array}\n")
+    succeeds("compare", "a.txt", "a.npy", cwd=tmp_path)
+
+
 def test_numbers_of_full_precision_are_exact(folder):
     for text in (savetxt(folder / "a"), str(WEIGHTS.tolist()), str(WEIGHTS.astype("float64").tolist())):
         (folder / "a").write_text(text)

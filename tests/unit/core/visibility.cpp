@@ -1,7 +1,7 @@
 #include "attn/core/visibility.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/random/fused.hpp"
+#include "attn/random/torch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/random/pcg64.hpp"
+#include "attn/random/numpy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/random/torch_block.hpp"
+#include "attn/random/torch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"

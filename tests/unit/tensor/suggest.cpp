@@ -1,4 +1,4 @@
-#include "attn/tensor/suggest.hpp"
+#include "attn/tensor/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/text/utf8.hpp"
+#include "attn/text/tokenizer.hpp"
 
 #include "attn/tensor/utf8.hpp"
 #include "unit/error_of.hpp"

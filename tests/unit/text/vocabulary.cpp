@@ -1,4 +1,4 @@
-#include "attn/text/vocabulary.hpp"
+#include "attn/text/tokenizer.hpp"
 
 #include "attn/tensor/error.hpp"
 

@@ -1,6 +1,6 @@
-#include "attn/transformer/layers/linear.hpp"
+#include "attn/transformer/layers/layers.hpp"
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ attn::StoredTensor stored(const attn::Shape& shape, ElementType type, unsigned s
     return tensor;
 }
 
-/// The sum that linear.hpp defines, by its words.
+/// The sum that layers.hpp defines, by its words.
 Matrix<float> naive(const Linear& linear, const Matrix<float>& X)
 {
     const attn::Tensor<float> W = attn::load<float>(linear.weight);

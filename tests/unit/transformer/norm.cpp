@@ -1,4 +1,4 @@
-#include "attn/transformer/layers/norm.hpp"
+#include "attn/transformer/layers/layers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // Rotary positions and T5's buckets.
 #include "attn/core/positions.hpp"
-#include "attn/transformer/layers/relative_bias.hpp"
-#include "attn/transformer/layers/rope.hpp"
+#include "attn/transformer/layers/positions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Small models for tests: a config as its values, tensors as a map, and what they are together.
 #pragma once
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "attn/transformer/architectures/describe.hpp"
 #include "attn/transformer/run/model.hpp"
 

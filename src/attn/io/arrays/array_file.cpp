@@ -5,10 +5,9 @@
 #include "attn/io/json/json_texts.hpp"
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_json.hpp"
-#include "attn/io/texts/text_file.hpp"
+#include "attn/io/texts/array_text.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

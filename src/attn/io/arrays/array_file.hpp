@@ -13,7 +13,7 @@
 
 namespace attn::io {
 
-/// Tensors are .npy, .npz and .safetensors; JSON is results and tensors of ours; a text is anything of texts/text_file.hpp.
+/// Tensors are .npy, .npz and .safetensors; JSON is results and tensors of ours; a text is anything of texts/array_text.hpp.
 enum class ArrayFormat { tensors, json, text };
 
 /// What a text says of an array, apart from its numbers.

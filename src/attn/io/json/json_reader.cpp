@@ -4,7 +4,6 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -289,11 +288,11 @@ std::string JsonValue::string() const
     return std::string(text());
 }
 
-Index JsonValue::integer(Index least, Index most) const
+Index JsonValue::integer(Index least, Index most, std::string_view also) const
 {
     const auto value = read_number<Index>(*this);
     if (!value || *value < least || *value > most) {
-        refuse_kind(fmt::format("an integer from {} to {}", least, most));
+        refuse_kind(fmt::format("an integer from {} to {}{}", least, most, also));
     }
     return *value;
 }
@@ -432,13 +431,13 @@ std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
     return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
 }
 
-JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known)
+JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known, std::span<const Alias> aliases)
     : value_(value), members_(value.members())
 {
     for (const auto& [key, member] : members_) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", in_quotes(key),
-                        joined(known) + did_you_mean(key, known));
+                        joined(known) + did_you_mean(key, known, aliases));
         }
     }
 }

@@ -5,8 +5,8 @@
 // A document takes 12 bytes for each value of the text, plus its strings.
 #pragma once
 
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/tensor/suggest.hpp"
 #include "attn/tensor/text_list.hpp"
 
 #include <cstdint>
@@ -65,7 +65,9 @@ public:
     /// Each of these throws Error(data) when the value is of another kind or out of range.
     [[nodiscard]] bool boolean() const;
     [[nodiscard]] std::string string() const;
-    [[nodiscard]] Index integer(Index least, Index most) const;  ///< digits alone: 3.0 and 3e0 are refused
+    [[nodiscard]] Index
+    integer(Index least, Index most,
+            std::string_view also = "") const; ///< digits alone: 3.0 and 3e0 are refused; `also`: what else a message allows
     [[nodiscard]] std::uint64_t unsigned_integer() const;        ///< 0 … 2^64-1, exactly
     [[nodiscard]] double number(std::string_view allowed) const; ///< finite
     [[nodiscard]] std::vector<JsonValue> elements() const;       ///< of an array
@@ -107,12 +109,13 @@ private:
 /// An object of which every key is known.
 class JsonObject {
 public:
-    /// Throws Error(data) when `value` is no object or has a key that is not in `known`.
+    /// Throws Error(data) when `value` is no object or has a key that is not in `known`; of one of `aliases` it says which key
+    /// was probably meant.
     JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known)
         : JsonObject(value, std::span(known.begin(), known.size()))
     {
     }
-    JsonObject(const JsonValue& value, std::span<const std::string_view> known);
+    JsonObject(const JsonValue& value, std::span<const std::string_view> known, std::span<const Alias> aliases = {});
 
     [[nodiscard]] const JsonValue* find(std::string_view key) const; ///< nullptr when absent
     [[nodiscard]] const JsonValue& at(std::string_view key) const;   ///< throws Error(data) when absent

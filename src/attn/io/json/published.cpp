@@ -34,7 +34,7 @@ std::vector<std::optional<Index>> at_of(const JsonValue& value)
 {
     std::vector<std::optional<Index>> at;
     for (const JsonValue& index : value.elements()) {
-        at.push_back(index.kind() == JsonKind::null ? std::optional<Index>() : index.integer(0, largest_index));
+        at.push_back(index.kind() == JsonKind::null ? std::optional<Index>() : index.integer(0, largest_index, ", or null"));
     }
     if (at.size() > 8) {
         value.refuse("at most 8 indices");

@@ -5,7 +5,6 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 
@@ -345,7 +344,7 @@ Draw draw_of(const JsonObject& object)
 {
     const JsonValue* discard = object.find(draw_field::discard.name());
     if ((discard != nullptr) == object.has(draw_field::tensor.name())) {
-        object.value().refuse("exactly one of seed, tensor, discard");
+        object.value().refuse(R"(one of seed, tensor, discard; or "init": "multihead_attention" without them)");
     }
     if (discard != nullptr && !discard->boolean()) {
         discard->refuse("true");
@@ -473,12 +472,15 @@ std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::str
 
 void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
+    static constexpr std::array<Alias, 4> of_torch{
+        {{"key_padding_mask", "hide"}, {"attn_mask", "mask"}, {"is_causal", "causal"}, {"dropout_p", "dropout"}}};
     if (value.kind() != JsonKind::object) {
         refuse_form(value, section);
     }
     const std::vector<const field::Recipes*> fields = fields_given(value, section);
     const std::vector<std::string_view> keys = keys_within(section, fields);
-    const JsonObject object(value, keys);
+    const bool attention = section == field::causal.section();
+    const JsonObject object(value, keys, attention ? std::span<const Alias>(of_torch) : std::span<const Alias>());
     read_fields(object, fields, section, recipe);
     for (const std::string_view key : keys) {
         const std::string inner = std::string(section) + (section.empty() ? "" : ".") + std::string(key);

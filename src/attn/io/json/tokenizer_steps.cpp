@@ -1,4 +1,4 @@
-#include "attn/io/json/tokenizer_steps.hpp"
+#include "attn/io/json/tokenizer_parts.hpp"
 
 #include "attn/tensor/error.hpp"
 

@@ -1,15 +1,185 @@
 #include "attn/io/tensors/npy.hpp"
 
-#include "attn/io/tensors/python_literal.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/shape.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace attn::io {
 namespace {
+
+/// The few Python literals of a header, read strictly from left to right.
+/// Every reader skips white space, takes one literal, and throws Error(data) naming the place for anything else.
+class PythonLiteral {
+public:
+    PythonLiteral(std::string_view text, std::string what) : text_(text), what_(std::move(what)) {}
+
+    /// {'key': value, …} and nothing but white space behind it; `member(key)` reads the value.
+    template <typename Member>
+    void dict(Member member)
+    {
+        expect('{');
+        while (!skip('}')) {
+            const std::string_view key = string();
+            expect(':');
+            member(key);
+            if (!skip(',')) {
+                expect('}');
+                break;
+            }
+        }
+        blanks();
+        if (at_ != text_.size()) {
+            refuse("the end of the header");
+        }
+    }
+
+    /// 'text' or "text", without escapes.
+    [[nodiscard]] std::string_view string();
+    /// What a string says, or the text of a list or tuple of anything, brackets and all.
+    [[nodiscard]] std::string_view string_or_list();
+    /// True or False.
+    [[nodiscard]] bool truth();
+    /// (), (3,), (3, 4) of integers ≥ 0, each with an L behind it if Python 2 wrote it.
+    [[nodiscard]] Shape tuple(std::size_t most);
+
+    [[noreturn]] void refuse(std::string_view allowed) const;
+
+private:
+    void blanks();
+    bool skip(char c);
+    void expect(char c);
+    bool skip_word(std::string_view word);
+    [[nodiscard]] Index integer();
+
+    std::string_view text_;
+    std::string what_;
+    std::size_t at_ = 0;
+};
+
+void PythonLiteral::refuse(std::string_view allowed) const
+{
+    const std::string_view rest = text_.substr(at_);
+    throw Error(ErrorKind::data, fmt::format("{}, character {}", what_, at_ + 1),
+                rest.empty() ? "its end" : in_quotes(rest.substr(0, 24)), allowed);
+}
+
+void PythonLiteral::blanks()
+{
+    at_ = std::min(text_.find_first_not_of(" \t\r\n\f", at_), text_.size());
+}
+
+bool PythonLiteral::skip(char c)
+{
+    blanks();
+    const bool found = at_ < text_.size() && text_[at_] == c;
+    at_ += found ? 1 : 0;
+    return found;
+}
+
+void PythonLiteral::expect(char c)
+{
+    if (!skip(c)) {
+        refuse(fmt::format("'{}'", c));
+    }
+}
+
+bool PythonLiteral::skip_word(std::string_view word)
+{
+    const bool found = text_.substr(at_).starts_with(word);
+    at_ += found ? word.size() : 0;
+    return found;
+}
+
+std::string_view PythonLiteral::string()
+{
+    blanks();
+    const char quote = at_ < text_.size() ? text_[at_] : '\0';
+    const std::size_t end = text_.find(quote, at_ + 1);
+    const std::string_view content = end == std::string_view::npos ? "\n" : text_.substr(at_ + 1, end - at_ - 1);
+    if ((quote != '\'' && quote != '"') || content.find_first_of("\\\n") != std::string_view::npos) {
+        refuse("a string between quotes, without escapes");
+    }
+    at_ = end + 1;
+    return content;
+}
+
+std::string_view PythonLiteral::string_or_list()
+{
+    blanks();
+    const std::size_t begin = at_;
+    std::size_t depth = 0;
+    do {
+        blanks();
+        const char c = at_ < text_.size() ? text_[at_] : '\0';
+        if (c == '[' || c == '(') {
+            ++depth;
+        } else if (depth == 0) {
+            return string();
+        } else if (c == ']' || c == ')') {
+            --depth;
+        } else if (c == '\'' || c == '"') {
+            (void)string();
+            continue;
+        } else if (at_ == text_.size()) {
+            refuse("the end of the list");
+        }
+        ++at_;
+    } while (depth > 0);
+    return text_.substr(begin, at_ - begin);
+}
+
+bool PythonLiteral::truth()
+{
+    blanks();
+    const bool yes = skip_word("True");
+    if (!yes && !skip_word("False")) {
+        refuse("True or False");
+    }
+    return yes;
+}
+
+Index PythonLiteral::integer()
+{
+    blanks();
+    Index value = 0;
+    const char* begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    const bool padded = end - begin > 1 && *begin == '0';
+    if (error != std::errc() || padded || *begin == '-') {
+        refuse("a length from 0 to 2^63-1");
+    }
+    at_ += static_cast<std::size_t>(end - begin);
+    skip_word("L");
+    return value;
+}
+
+Shape PythonLiteral::tuple(std::size_t most)
+{
+    Shape shape;
+    expect('(');
+    while (!skip(')')) {
+        if (shape.size() == most) {
+            refuse(fmt::format("up to {} dimensions", most));
+        }
+        shape.push_back(integer());
+        if (!skip(',')) {
+            if (shape.size() == 1) {
+                refuse("',': a tuple of one length needs it");
+            }
+            expect(')');
+            break;
+        }
+    }
+    return shape;
+}
 
 struct NamedType {
     std::string_view code;

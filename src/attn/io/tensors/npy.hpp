@@ -1,3 +1,11 @@
+// NumPy's files: .npy of one array, .npz of several.
+#pragma once
+
+#include "attn/io/bytes.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
+
+namespace attn::io {
+
 // .npy, NumPy's file of one array (numpy/lib/format.py, "NEP 1").
 //
 //   offset  bytes
@@ -9,12 +17,6 @@
 //
 // The header is a Python literal in Latin-1, in version 3 in UTF-8; only the names of a structured type, which we do not read,
 // could tell the two apart.
-#pragma once
-
-#include "attn/io/bytes.hpp"
-#include "attn/io/tensors/tensor_file.hpp"
-
-namespace attn::io {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 /// NumPy's own limit of the header, and the bytes of a file that are enough to read it.
@@ -46,5 +48,13 @@ void require_npy_size(const NpyHeader& header, Index file_size, std::string_view
 
 /// Throws Error(data): `what` has elements of a type that we do not read.
 [[noreturn]] void refuse_type(const std::string& what, std::string_view type);
+
+// .npz, NumPy's archive of arrays: a ZIP archive (zip.hpp) whose members are .npy files (npy.hpp) named "<array>.npy".
+
+/// As open_tensors does. Sizes, ratio and headers are checked before there is room for a deflated member.
+[[nodiscard]] TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit);
+
+/// As tensor_names does.
+[[nodiscard]] std::vector<std::string> npz_names(Bytes file, std::string_view what);
 
 } // namespace attn::io

@@ -1,6 +1,5 @@
-#include "attn/io/tensors/npz.hpp"
-
 #include "attn/io/tensors/npy.hpp"
+
 #include "attn/io/tensors/zip.hpp"
 #include "attn/tensor/error.hpp"
 

@@ -1,10 +1,8 @@
 #include "attn/io/tensors/tensor_file.hpp"
 
 #include "attn/io/tensors/npy.hpp"
-#include "attn/io/tensors/npz.hpp"
 #include "attn/io/tensors/safetensors.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

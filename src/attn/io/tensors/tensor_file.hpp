@@ -3,7 +3,7 @@
 #pragma once
 
 #include "attn/tensor/buffer.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
-// "attn-cli/tensor/1": a tensor as JSON, as report/json/tensor_json.hpp writes it.
+// "attn-cli/tensor/1": a tensor as JSON, as report/json/json.hpp writes it.
 #pragma once
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <string_view>
 

@@ -1,10 +1,11 @@
-// Arrays as they stand in a text, whatever its form: what the readers of this room give, and what they have in common.
+// Arrays of numbers in a text of any form: which forms there are, which one a text has, and what they have in common.
 #pragma once
 
 #include "attn/math/printed_numbers.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,7 @@ public:
     /// Both outlive it. Throws Error(too_large) for a text of 4 GiB and more.
     NumbersInText(std::string_view text, const std::string& what);
 
-    /// The word that begins there. Throws Error(data) for what is not a number.
+    /// The word that begins there; no word at all is an empty one, which is -inf. Throws Error(data) for what is not a number.
     void add(std::size_t begin);
     /// Whether it is one, and added.
     [[nodiscard]] bool try_add(std::size_t begin);
@@ -92,5 +93,60 @@ struct Field {
 /// The word that a field stands for: without its quotes.
 [[nodiscard]] std::string unquoted(std::string_view field);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+
+// ---- any form --------------------------------------------------------------------------------------------------------------
+
+/// What is allowed where a text may be, for messages.
+inline constexpr std::string_view text_forms = "an array as text (printed, np.savetxt, CSV, a list)";
+
+/// Of the first bytes, which may be all or not: whether they may be such a text, and not something else.
+[[nodiscard]] bool may_begin_text(std::string_view front);
+/// Whether a whole text is.
+[[nodiscard]] bool is_text_of_arrays(std::string_view text);
+
+/// By what the text is, whatever its file is called. Throws Error(data), naming `what`, for what is broken in it, for two
+/// arrays of one name, and where it is none of the forms; Error(too_large) for 4 GiB and more.
+[[nodiscard]] std::vector<ArrayText> read_text_arrays(std::string_view text, const std::string& what);
+
+// ---- each form; printed_array.hpp has one more -----------------------------------------------------------------------------
+
+// CSV as `run` writes it (report/csv.hpp): one record per number, with its place in the array.
+//
+//   array,head,row,column,query_token,key_token,value      in front "index", of several results; behind "array" "layer"
+//   weights,0,0,0,Life,Life,0.9988521                      a masked score has no value
+
+[[nodiscard]] bool begins_long_csv(std::string_view text);
+
+/// Arrays as JSON calls them, "line 2 weights" of one of several results, "layers.3.weights" of a layer. Throws Error(data):
+/// records that do not make a whole array.
+[[nodiscard]] std::vector<ArrayText> read_long_csv(std::string_view text, const std::string& what);
+
+// A matrix as rows of numbers: what np.savetxt writes, and CSV of other programs.
+//
+//   # by np.savetxt             Life,is,short           ,0,1
+//   1.0e+00 2.5e-01             0.5,0.25,0.25           Life,0.5,0.5        words of columns and of rows, or none
+
+/// Whether the first lines are such rows.
+[[nodiscard]] bool begins_rows(std::string_view text);
+
+/// White space, commas, semicolons or tabs stand between the numbers, which of them the first line decides; lines that begin
+/// with "#" say nothing. One column is a vector, (n,). Blank lines stand between matrices of the same shape, which are heads,
+/// (H, T, S), or between all rows. Throws Error(data): rows of different lengths, words among the numbers.
+[[nodiscard]] ArrayText read_rows(std::string_view text, const std::string& what);
+
+// The tables that `run` prints (report/text/table.hpp):
+//
+//   weights, head 0 (2, 3)            its name, which head where there are several, and the shape
+//          Life      is   short       words of the columns, or numbers
+//   Life  0.9989  0.0010  0.0001      a word or number, the numbers, and of weights perhaps their sum
+//   is    0.0001  0.2071  masked
+
+/// Whether a title of such a table is among the first lines.
+[[nodiscard]] bool begins_tables(std::string_view text);
+
+/// Every table of one run, as JSON calls its array and with the dimensions that it has there: heads are one array, also one
+/// alone; "layers.3.weights" of a layer. Also arrays as PyTorch prints them below such titles. What stands between them says
+/// nothing. Throws Error(data): a table that lacks rows or, as on a terminal, columns.
+[[nodiscard]] std::vector<ArrayText> read_tables(std::string_view text, const std::string& what);
 
 } // namespace attn::io

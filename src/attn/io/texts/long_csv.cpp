@@ -1,4 +1,4 @@
-#include "attn/io/texts/long_csv.hpp"
+#include "attn/io/texts/array_text.hpp"
 
 #include "attn/tensor/error.hpp"
 

@@ -64,8 +64,12 @@ std::vector<std::size_t> possible_begins(std::string_view text, std::size_t from
     std::vector<std::size_t> begins{behind_space(text, from)};
     const std::size_t line = std::min({text.find('\n', begins.front()), text.size(), begins.front() + longest_title});
     for (std::size_t at = begins.front(); at < std::min(line + 1, text.size()); ++at) {
-        if (text[at] == ':' || text[at] == '=' || text[at] == '\n') {
-            begins.push_back(behind_space(text, at + 1));
+        const std::size_t next = behind_space(text, at + 1);
+        // print("context", c) leaves a blank, behind which a bracket may yet belong to the title.
+        const bool behind_blank =
+            text[at] == ' ' && begins_array(text.substr(next)) && (text[next] != '[' || text.substr(next).starts_with("[["));
+        if (text[at] == ':' || text[at] == '=' || text[at] == '\n' || behind_blank) {
+            begins.push_back(next);
         }
     }
     return begins;

@@ -1,4 +1,4 @@
-#include "attn/io/texts/tables.hpp"
+#include "attn/io/texts/array_text.hpp"
 
 #include "attn/io/texts/printed_array.hpp"
 #include "attn/model/recipe/items.hpp"

@@ -72,6 +72,42 @@ std::vector<StoredTensor> make_tensors(const std::vector<AskedStage>& stages)
     return tensors;
 }
 
+core::StageSpan from_row(core::StageSpan stage, Index row)
+{
+    stage.data = stage.data == nullptr ? nullptr : stage.at(0, 0, row);
+    return stage;
+}
+
+/// Every sequence by itself, one after the other, with the numbers that it would give alone. No output is kept that has a
+/// number for each query and key.
+core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendViews& views, const Attend& options,
+                                   const core::AttentionOutputs& outputs, const core::Work& work)
+{
+    core::AttentionNotes notes;
+    const auto count = static_cast<Index>(sequences.queries.size()) - 1;
+    for (Index n = 0; n < count; ++n) {
+        const auto at = static_cast<std::size_t>(n);
+        const Index query = sequences.queries[at], T = sequences.queries[at + 1] - query;
+        const Index key = sequences.keys[at], S = sequences.keys[at + 1] - key;
+        core::AttentionInputs sequence = static_cast<const core::AttentionInputs&>(views);
+        sequence.queries = row_block(views.queries, query, T);
+        sequence.keys = row_block(views.keys, key, S);
+        sequence.values = row_block(views.values, key, S);
+        sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
+        if (!views.look || views.look->range != core::ScoreRange::near) {
+            sequence.look.reset(); // another sequence may have made it so
+        }
+        core::AttentionOutputs rows;
+        for (const core::Stage stage : core::every_stage) {
+            rows[stage] = from_row(outputs[stage], query);
+        }
+        const core::AttentionNotes of_sequence = core::attention(sequence, options, rows, work.piece(n, count));
+        notes.overflowed = notes.overflowed || of_sequence.overflowed;
+        notes.portable_because = of_sequence.portable_because;
+    }
+    return notes;
+}
+
 } // namespace
 
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
@@ -97,9 +133,11 @@ AttendResult attend(const ResolvedAttend& call)
                                                       : core::attention(views, options, outputs, call.work);
     result.portable_because = notes.portable_because;
     if (notes.overflowed && !options.allow_nonfinite) {
-        result.warnings.push_back(fmt::format("scores: a dot product overflowed {}; the weights of its row may be nan{}",
-                                              name_of(wide ? Dtype::float64 : Dtype::float32),
-                                              wide ? "" : "; float64 queries, keys or values are computed in float64"));
+        // ∞ - ∞ within a product of float64 is nan; those of float32 are summed in float64.
+        const std::string_view what_then = wide
+                                               ? "float64; the weights of its row may be nan"
+                                               : "float32; +∞ takes the whole weight of its row; --out-dtype float64 avoids it";
+        result.warnings.push_back(fmt::format("scores: a dot product overflowed {}", what_then));
     }
     return result;
 }

@@ -1,7 +1,7 @@
 #include "attn/model/attend/attend_layout.hpp"
 
 #include "attn/core/positions.hpp"
-#include "attn/model/attend/attend_operands.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"
@@ -324,7 +324,7 @@ void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& vi
     for (const AttendOperand* added : {&operand::sinks, &operand::mask}) {
         const TensorView* view = added->in(inputs);
         if (view != nullptr && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
-            require_float32_range(*view, std::string(added->name));
+            require_float32_range(*view, std::string(added->name), "--out-dtype float64");
         }
     }
     if (inputs.segments) {

@@ -1,7 +1,7 @@
 #include "attn/model/attend/resolved_attend.hpp"
 
 #include "attn/core/tiled.hpp"
-#include "attn/model/attend/attend_operands.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +11,33 @@
 
 namespace attn::model {
 namespace {
+
+// ---- sequences that lie one after another ----------------------------------------------------------------------------------
+
+std::vector<Index> read_rising(const TensorView& view, Index total, const AttendOperand& operand)
+{
+    if (view.shape[0] == 1 && total > 0) {
+        throw Error(ErrorKind::data, operand.name, "1 number", fmt::format("two or more, from 0 to {}", total));
+    }
+    std::vector<Index> read;
+    for (const std::int64_t place : load<std::int64_t>(view).values) {
+        const Index least = read.empty() ? 0 : read.back();
+        const bool first = read.empty(), last = std::ssize(read) + 1 == view.shape[0];
+        if (place < least || place > total || (first && place != 0) || (last && place != total)) {
+            throw Error(ErrorKind::data, fmt::format("{}[{}]", operand.name, read.size()), std::to_string(place),
+                        fmt::format("numbers from 0 to {} that never fall", total));
+        }
+        read.push_back(static_cast<Index>(place));
+    }
+    return read;
+}
+
+/// Throws Error(data) for numbers that do not rise from 0 to the number of queries or keys.
+Boundaries read_boundaries(const AttendInputs& inputs, const core::AttentionDims& sizes)
+{
+    std::vector<Index> queries = read_rising(*inputs.cu_seqlens, sizes.T, operand::cu_seqlens);
+    return {queries, inputs.cu_seqlens_k ? read_rising(*inputs.cu_seqlens_k, sizes.S, operand::cu_seqlens_k) : queries};
+}
 
 // ---- what is shown ---------------------------------------------------------------------------------------------------------
 

@@ -2,14 +2,19 @@
 // takes this value and refuses nothing more of it.
 #pragma once
 
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
 #include "attn/model/attend/attend_layout.hpp"
-#include "attn/model/attend/packed.hpp"
 
 #include <optional>
 #include <vector>
 
 namespace attn::model {
+
+/// Sequences of different lengths that lie one after another, (total, H, d), as FlashAttention's varlen functions take them.
+/// (N+1) each: where every sequence begins, and the last one ends.
+struct Boundaries {
+    std::vector<Index> queries, keys;
+};
 
 /// A stage that is asked for, as it will be given.
 struct AskedStage {

@@ -144,6 +144,7 @@ std::optional<std::vector<std::size_t>> places_of(const Published& published, co
 struct Stated {
     Part part;                                      ///< what the indices leave
     std::optional<std::vector<std::size_t>> places; ///< where its elements lie; none: the stated shape is another
+    std::optional<Shape> without_head = {};         ///< the shape that would do as well
 };
 
 /// Nothing when the indices do not fit. One head alone may be written without its dimension, and then the indices are without
@@ -170,7 +171,13 @@ std::optional<Stated> stated_of(const Published& published, const Shape& compute
     Shape of_one = computed;
     of_one.erase(of_one.begin() + heads);
     std::optional<Stated> alone = in(of_one);
-    return alone && (alone->places || !whole) ? alone : whole;
+    if (alone && (alone->places || !whole)) {
+        return alone;
+    }
+    if (alone) {
+        whole->without_head = alone->part.shape;
+    }
+    return whole;
 }
 
 /// The indices that a statement without the first dimension lacks.
@@ -243,14 +250,15 @@ std::optional<Leaf> leaf_of(const std::vector<Entry>& entries, const std::string
 Finding compare(const Published& published, const std::vector<Entry>& entries, const Recipe& recipe)
 {
     const bool other_type = published.dtype && *published.dtype != recipe.dtype;
-    const std::string what = name_of(published.array, published.at) + (!other_type                          ? ""
-                                                                       : *published.dtype == Dtype::float32 ? " in float32"
-                                                                                                            : " in float64");
+    const std::string what =
+        model::name_of(published.array, published.at) + (!other_type                          ? ""
+                                                         : *published.dtype == Dtype::float32 ? " in float32"
+                                                                                              : " in float64");
     const Result& result = entries.front().result;
     const bool is_batch = is_whole_batch(recipe);
     const std::optional<Leaf> computed = leaf_of(entries, published.array, published.at, is_batch);
     if (!computed) {
-        return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, result));
+        return with_hint(mismatch(what, what + ": this run has none"), why_absent(published.array, result));
     }
     const std::optional<Stated> found = stated_of(published, computed->shape, is_batch, result);
     if (!found) {
@@ -259,9 +267,12 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
     }
     const auto& places = found->places;
     if (!places) {
-        return with_hint(mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape),
-                                                    to_string(found->part.shape))),
-                         missing_index(published, found->part.shape, is_batch));
+        const std::string whole = to_string(found->part.shape);
+        const std::string shape =
+            found->without_head ? fmt::format("{}, or {} with the head", to_string(*found->without_head), whole) : whole;
+        return with_hint(
+            mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape), shape)),
+            missing_index(published, found->part.shape, is_batch));
     }
     if (published.values.empty()) {
         Finding finding;
@@ -298,7 +309,8 @@ Finding compare(const PrecisionClaim& claim, const SavedResult& single, const Sa
         const double y = number_of(fine->texts[i], ElementType::float64);
         tally.count(within(x, y, {claim.rtol, claim.atol}), absolute_difference(x, y), y);
     }
-    return finding_of(what, tally, *rough, std::identity(), [&](std::size_t i) { return fine->texts[i]; });
+    return finding_of(what, tally, *rough, std::identity(), [&](std::size_t i) { return fine->texts[i]; },
+                      {name_of(Dtype::float64), name_of(Dtype::float32)});
 }
 
 Finding compare(const PrecisionClaim& claim, const std::vector<Entry>& single, const std::vector<Entry>& exact)

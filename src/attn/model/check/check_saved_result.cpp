@@ -34,7 +34,7 @@ bool agrees(const Leaf& stated, const Leaf& computed, std::size_t place, const T
 Finding compare(const Leaf& stated, const Leaf* computed, const Tolerance& tolerance)
 {
     if (computed == nullptr) {
-        return mismatch(stated.name, stated.name + ": stated, but no part of this run");
+        return mismatch(stated.name, stated.name + ": this run has none");
     }
     if (computed->shape != stated.shape) {
         return mismatch(stated.name, fmt::format("{}: stated shape {}, computed {}", stated.name, to_string(stated.shape),
@@ -87,7 +87,7 @@ private:
         const std::string name = fmt::format("layer {}: ", layer.number);
         const auto found = std::ranges::find(computed_.layers, layer.number, &SavedLayer::number);
         if (found == computed_.layers.end()) {
-            findings_.push_back(mismatch(name + "there", name + "stated, but no part of this run"));
+            findings_.push_back(mismatch(name + "there", name + "this run does not have it"));
             return;
         }
         const Recipe& config = layer.config; // older files do not state it
@@ -132,7 +132,7 @@ private:
             return compare(first, computed(first), tolerance_);
         }
         if (std::ranges::none_of(parts, [this](const Leaf& part) { return computed(part) != nullptr; })) {
-            return mismatch(std::string(whole), fmt::format("{}: stated, but no part of this run", whole));
+            return mismatch(std::string(whole), fmt::format("{}: this run has none", whole));
         }
         Finding all;
         all.what = whole;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "attn/math/printed_numbers.hpp"
-#include "attn/model/check/agreement.hpp"
+#include "attn/model/check/check.hpp"
 #include "attn/model/check/saved_result.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <limits>
 #include <string>
@@ -45,14 +45,14 @@ struct TensorComparison {
     Shape shape;
     Tolerance tolerance; ///< that counted, without ulps
     Index compared = 0, mismatched = 0;
-    Index unmeasured = 0;                  ///< mismatches with NaN or an infinity on one side, which have no finite difference
+    Index unmeasured = 0;                  ///< mismatches with NaN or an infinity, which have no finite difference
     std::optional<Place> first;            ///< of the mismatches, in row-major order
     std::optional<Place> first_unmeasured; ///< of those without a finite difference
     std::optional<LargestDifference> absolute, relative; ///< of the finite differences; absent: none
 
     [[nodiscard]] bool agrees() const { return why.empty() && mismatched == 0; }
     [[nodiscard]] double percentage() const;
-    /// Infinite where a number is NaN or infinite on one side alone.
+    /// Infinite where numbers differ by NaN or an infinity.
     [[nodiscard]] double largest_difference() const
     {
         return unmeasured > 0 ? std::numeric_limits<double>::infinity() : absolute ? absolute->value : 0;

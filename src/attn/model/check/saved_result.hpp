@@ -4,8 +4,8 @@
 
 #include "attn/model/recipe/trained_config.hpp"
 #include "attn/tensor/element.hpp"
-#include "attn/tensor/stored.hpp"
 #include "attn/tensor/text_list.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <optional>
 #include <string>

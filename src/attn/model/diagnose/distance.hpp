@@ -1,7 +1,7 @@
 // How far a variant's numbers are from those of a file.
 #pragma once
 
-#include "attn/model/check/agreement.hpp"
+#include "attn/model/check/check.hpp"
 
 #include <limits>
 #include <span>

@@ -1,8 +1,8 @@
 // The result of a call under a variant, in float64: all of it, or some of its rows.
 #pragma once
 
-#include "attn/core/work.hpp"
-#include "attn/model/diagnose/weighing.hpp"
+#include "attn/core/parallel.hpp"
+#include "attn/model/diagnose/scoring.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 #include "attn/model/diagnose/half_reference.hpp"
 
 #include "attn/core/stages.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "attn/model/attend/attend_layout.hpp"
-#include "attn/model/attend/attend_operands.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 
 #include <algorithm>

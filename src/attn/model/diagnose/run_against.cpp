@@ -1,7 +1,7 @@
 #include "attn/model/diagnose/run_against.hpp"
 
 #include "attn/core/parallel.hpp"
-#include "attn/model/diagnose/run_call.hpp"
+#include "attn/model/diagnose/call.hpp"
 #include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"

@@ -1,7 +1,7 @@
 #include "attn/model/diagnose/run_mistakes.hpp"
 
 #include "attn/core/positions.hpp"
-#include "attn/model/diagnose/run_call.hpp"
+#include "attn/model/diagnose/call.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/run.hpp"
@@ -126,7 +126,7 @@ Changed stated(Recipe recipe, const Result& right)
     std::ranges::for_each(given ? std::span<const Target>(given_targets) : std::span<const Target>(by_word), add);
     for (const Array& parameter : right.parameters) {
         const Target target = target_called(parameter.name);
-        const bool matrix = target >= Target::W_q && target <= Target::U_a;
+        const bool matrix = has_side(target);
         if (target != Target::embedding && target != Target::position_embedding) { // the embeddings have them
             recipe.draws.emplace_back(literal(target, parameter.tensor, matrix ? std::optional(parameter.side) : std::nullopt));
         }

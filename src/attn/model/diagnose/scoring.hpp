@@ -1,4 +1,4 @@
-// The scores of a row, up to the softmax, as a variant has them.
+// A row as a variant has it: its scores, up to the softmax (scoring.cpp), and its weights (weighing.cpp).
 #pragma once
 
 #include "attn/model/diagnose/masking.hpp"
@@ -49,5 +49,17 @@ struct ScoreRow {
 
 /// The key/value head of a query head.
 [[nodiscard]] Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h);
+
+/// The largest score and the sum of exp(s - largest) over more than one row: of each key, or of all; or of each row.
+struct Spread {
+    std::vector<double> maximum, sum;
+
+    void add(const ScoreRow& row, bool by_key);
+    void append(const ScoreRow& row);
+    void add(const Spread& other);
+};
+
+/// The weights of a row's keys without padding; `over`: of what spans rows, otherwise nullptr.
+[[nodiscard]] std::vector<double> weigh(const Call& call, const Variant& variant, const ScoreRow& row, const Spread* over);
 
 } // namespace attn::model::diagnose

@@ -1,9 +1,9 @@
 #include "attn/model/diagnose/suggest.hpp"
 
-#include "attn/model/attend/attend_operands.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
-#include "attn/random/pcg64.hpp"
+#include "attn/random/numpy.hpp"
 
 #include <algorithm>
 #include <array>

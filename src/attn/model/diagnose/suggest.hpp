@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/diagnose/diagnose.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 namespace attn::model::diagnose {
 

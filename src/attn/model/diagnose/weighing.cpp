@@ -1,4 +1,4 @@
-#include "attn/model/diagnose/weighing.hpp"
+#include "attn/model/diagnose/scoring.hpp"
 
 #include "attn/math/elementary.hpp"
 #include "attn/model/diagnose/distance.hpp"

@@ -345,7 +345,7 @@ Explainable explainable(const ResolvedRun& run)
     Explainable there{.tokens = run.words.tokens,
                       .keys = run.words.cross ? run.words.key_tokens : run.words.tokens,
                       .heads = l.H,
-                      .d_k = l.d_k,
+                      .d_k = std::max(l.d_k, l.of_a_key()),
                       .d_v = l.d_v,
                       .heads_field = &field::heads,
                       .hidden = run.recipe.attention.score == core::Score::additive ? l.H * l.d_a : 0,

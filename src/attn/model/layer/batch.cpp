@@ -32,9 +32,15 @@ std::vector<Length> letters_of(Target target, bool heads)
     }
 }
 
+/// How many lengths the tensor has that a draw keeps; 0 where none are said.
+std::size_t rank_of(const Draw& draw)
+{
+    return draw.values ? draw.values->shape.size() : draw.shape ? draw.shape->size() - draw.take.size() : 0;
+}
+
 void keep_entry(Draw& draw, Index entry, Index entries, bool heads)
 {
-    const std::vector<Length> of_entry = letters_of(draw.target, heads && is_given(draw.target));
+    const std::vector<Length> of_entry = letters_of(draw.target, is_given(draw.target) && (heads || rank_of(draw) == 4));
     if (draw.values) {
         if (draw.values->shape.size() == of_entry.size() + 1) {
             require_entries(draw.values->shape.front(), entries, draw.target);

@@ -3,7 +3,6 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/recipe/items.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

@@ -53,7 +53,7 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
 Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
 {
     const Draw& draw = placed.draw;
-    const bool of_layer = (draw.target >= Target::W_q && draw.target <= Target::U_a) || draw.target == Target::v_a;
+    const bool of_layer = has_side(draw.target) || draw.target == Target::v_a;
     if (!draw.shape && of_layer) {
         const Fans layer = fans_of(placed, l);
         return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};
@@ -169,10 +169,14 @@ std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims d
         return {};
     }
     draw.side = side_of(draw) == Side::left ? Side::right : Side::left;
+    const bool of_layer = draw.init == Initialisation::linear && !draw.values && draw.side == Side::right && shape.size() == 2;
     if (draw.target <= Target::W_v && shape.size() == 2) {
         const Index size = (draw.side == Side::left ? shape.front() : shape.back()) / heads_of(draw.target, dims);
         dims.d_k = placed.recipe->dims.d_k.value_or(size);
         dims.d_v = placed.recipe->dims.d_v.value_or(size);
+    }
+    if (of_layer && fits(draw, shape, dims)) { // which other numbers would not be
+        return fmt::format(" or ({1}, {0}), the weight of nn.Linear({0}, {1})", shape.front(), shape.back());
     }
     return !fits(draw, shape, dims) ? ""
                                     : fmt::format(R"( or {} with "side": "{}")", to_string(shape),
@@ -193,12 +197,30 @@ std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const Mode
     };
     const Target target = placed.draw.target;
     const bool of_score = target == Target::W_a || target == Target::U_a;
-    add(field::embed_dim, of_score ? Index{0} : said.embed_dim, dims.D);
+    add(field::embed_dim, of_score || is_given(target) ? Index{0} : said.embed_dim, dims.D);
     add(field::d_k, target == Target::W_v || target == Target::W_o ? Index{0} : said.d_k, dims.d_k);
     add(field::d_v, target == Target::W_v ? said.d_v : Index{0}, dims.d_v);
     const bool hidden = of_score && placed.recipe->attention.score == core::Score::additive;
     add(field::d_a, hidden ? said.d_a : Index{0}, dims.d_a);
+    const bool of_keys = target == Target::keys || target == Target::values;
+    if (target == Target::keys && shape.back() != natural.back()) {
+        list += "; only additive scores compare queries and keys of two widths";
+    } else if (of_keys && !is_cross(*placed.recipe)) {
+        list += fmt::format("; {} says how many keys there are", field::key_positions.key);
+    }
     return list;
+}
+
+/// Nothing makes queries, keys and values that are given, so their sizes have no defaults.
+void require_stated_size(const PlacedDraw& placed, const ModelDims& dims)
+{
+    const Dims said = dims_of(*placed.recipe);
+    const bool of_values = placed.draw.target == Target::values;
+    if (is_given(placed.draw.target) && !(of_values ? said.d_v : said.d_k)) {
+        const Index rows = placed.draw.target == Target::queries ? dims.T : dims.S;
+        throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)), "no shape",
+                    fmt::format(R"("shape": [{}, {}], a row for each position)", rows, of_values ? "d_v" : "d_k"));
+    }
 }
 
 void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
@@ -213,7 +235,7 @@ void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims
     list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
     throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)),
                 "the shape " + to_string(shape),
-                fmt::format("{} with these dimensions{}{}", list,
+                fmt::format("with these dimensions {}{}{}", list,
                             placed.draw.target == Target::position_embedding ? ", or more rows" : "",
                             placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
 }
@@ -373,7 +395,8 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
             "both key_embedding and key_embeddings are drawn; allowed: one of them");
     for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
         sources.refuse_if(sources.in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
-                          ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
+                          ", and bare positions have no ids to look up in a table; allowed: embeddings, with key_embeddings "
+                          "for key_positions");
     }
     const auto* positions = std::get_if<PositionsInput>(&recipe.input);
     if (positions != nullptr && recipe.embeddings) {
@@ -382,7 +405,8 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
                                 first_ids(positions->count)));
     }
     require(!(table || tables_of_sides) || positions == nullptr,
-            "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
+            "bare positions have no ids to look up in an embedding table; allowed: embeddings, with key_embeddings for "
+            "key_positions, or queries, keys and values");
     require(!sources.have(Target::position_embedding) || !recipe.attention.placed_by(PositionKind::sinusoidal),
             "position_embedding is drawn, and positions are sinusoidal; allowed: one of them");
     require(!sources.have(Target::position_embedding) || (l.keys_read() == l.D && l.values_read() == l.D),
@@ -502,6 +526,7 @@ private:
     {
         const Draw& draw = placed.draw;
         require_exact(placed, recipe_.dtype);
+        require_stated_size(placed, dims_);
         const TakenPart part = part_taken(placed);
         require_shape(placed, part.shape, dims_);
         require_padding(placed, flat(part.shape, draw.target));

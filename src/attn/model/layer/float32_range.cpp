@@ -19,11 +19,12 @@ double in_type(double value, Dtype dtype)
     return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
-[[noreturn]] void refuse_integer(const std::string& integer, double nearest, Dtype dtype, const std::string& what)
+[[noreturn]] void refuse_integer(const std::string& integer, double nearest, Dtype dtype, const std::string& what,
+                                 std::string_view wider)
 {
     throw Error(ErrorKind::data, what, fmt::format("{}, an integer that {} does not hold", integer, name_of(dtype)),
                 fmt::format("one that it holds, such as {}{}", math::fixed(nearest, 0),
-                            dtype == Dtype::float32 ? ", or --dtype float64" : ""));
+                            dtype == Dtype::float32 ? fmt::format(", or {}", wider) : ""));
 }
 
 } // namespace
@@ -35,7 +36,7 @@ void require_numbers(const TensorView& view, const std::string& what)
     }
 }
 
-void require_float32_range(const TensorView& view, const std::string& what)
+void require_float32_range(const TensorView& view, const std::string& what, std::string_view wider)
 {
     constexpr double most = std::numeric_limits<float>::max();
     if (view.type != ElementType::float64 || largest_magnitude(view) <= most) {
@@ -46,11 +47,11 @@ void require_float32_range(const TensorView& view, const std::string& what)
     const auto first = std::ranges::find_if(values, beyond);
     if (first != values.end()) { // infinities and NaN are no matter of range
         throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index_of(view.shape, first - values.begin()))),
-                    math::shortest(*first) + ", which is beyond float32", "up to 3.4e38, or --dtype float64");
+                    math::shortest(*first) + ", which is beyond float32", fmt::format("up to 3.4e38, or {}", wider));
     }
 }
 
-void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what)
+void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what, std::string_view wider)
 {
     if (!is_integer(view.type)) {
         return;
@@ -61,7 +62,7 @@ void require_exact_integers(const TensorView& view, Dtype dtype, const std::stri
         const double held = in_type(static_cast<double>(values[i]), dtype);
         if (held >= beyond || static_cast<std::int64_t>(held) != values[i]) {
             refuse_integer(std::to_string(values[i]), held, dtype,
-                           fmt::format("{} at {}", what, to_string(index_of(view.shape, static_cast<Index>(i)))));
+                           fmt::format("{} at {}", what, to_string(index_of(view.shape, static_cast<Index>(i)))), wider);
         }
     }
 }
@@ -72,7 +73,7 @@ void require_exact_integers(const TensorView& view, std::span<const Index> place
         const Shape at = index_of(view.shape, place);
         const double value = view.at(at);
         if (const double held = in_type(value, dtype); held != value) {
-            refuse_integer(math::fixed(value, 0), held, dtype, fmt::format("{} at {}", what, to_string(at)));
+            refuse_integer(math::fixed(value, 0), held, dtype, fmt::format("{} at {}", what, to_string(at)), wider_run);
         }
     }
 }

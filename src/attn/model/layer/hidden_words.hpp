@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/layer/words.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <functional>
 #include <optional>

@@ -138,8 +138,18 @@ Dims dims_of(const Recipe& recipe)
     fill(dims.embed_dim, W_q ? std::optional(W_q->in) : std::nullopt);
     const std::optional<Index> key_dim = stated.width({Target::key_embedding, Target::key_embeddings});
     const std::optional<Index> value_dim = stated.width({Target::value_embedding});
-    fill(dims.key_dim, key_dim == dims.embed_dim ? std::nullopt : key_dim);
-    fill(dims.value_dim, value_dim == (dims.key_dim ? dims.key_dim : dims.embed_dim) ? std::nullopt : value_dim);
+    const auto read_by = [&](Target W, std::initializer_list<Target> tables) { // which the recipe has
+        const bool any = std::ranges::any_of(tables, [&](Target table) { return find_draw(recipe, table).has_value(); });
+        const std::optional<MatrixSizes> sizes = any ? stated.sizes(W) : std::nullopt;
+        return sizes ? std::optional(sizes->in) : std::nullopt;
+    };
+    const auto fill_if_other = [](std::optional<Index>& length, std::optional<Index> said, std::optional<Index> usual) {
+        length = length || said == usual ? length : said;
+    };
+    fill_if_other(dims.key_dim, key_dim ? key_dim : read_by(Target::W_k, {Target::key_embedding, Target::key_embeddings}),
+                  dims.embed_dim);
+    fill_if_other(dims.value_dim, value_dim ? value_dim : read_by(Target::W_v, {Target::value_embedding}),
+                  dims.key_dim ? dims.key_dim : dims.embed_dim);
 
     fill(dims.heads, stated.heads({Target::queries}));
     fill(dims.kv_heads, stated.heads({Target::keys, Target::values}));
@@ -171,6 +181,11 @@ Dims dims_of(const Recipe& recipe)
         }
     }
     return dims;
+}
+
+std::optional<Index> stated_key_size(const Recipe& recipe)
+{
+    return Shapes(recipe).numbers({Target::keys});
 }
 
 TensorView checked_view(const Literal& literal, Dtype dtype, const std::string& what)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <optional>
 #include <string>
@@ -11,6 +11,9 @@ namespace attn::model {
 
 /// The dims of the recipe and, where it leaves one out, what the shapes of its literals say; they may contradict each other.
 [[nodiscard]] Dims dims_of(const Recipe& recipe);
+
+/// How many numbers each of the given keys has, if that is stated.
+[[nodiscard]] std::optional<Index> stated_key_size(const Recipe& recipe);
 
 /// The numbers of the literal, which it must outlive. Throws Error(data) naming `what` and the first number that is beyond the
 /// type of the run, and the first integer that it does not hold exactly.

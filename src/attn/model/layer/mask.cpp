@@ -9,7 +9,8 @@ namespace attn::model {
 TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
 {
     if (is_integer(mask.type)) {
-        throw Error(ErrorKind::data, "the mask", name_of(mask.type), "bool, float16, bfloat16, float32, float64");
+        throw Error(ErrorKind::data, "the mask", name_of(mask.type),
+                    "bool, float16, bfloat16, float32, float64; in text True and False, or decimals");
     }
     const Shape given = mask.shape;
     const bool hides = last == ShortMask::hides;

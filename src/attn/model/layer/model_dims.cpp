@@ -1,5 +1,6 @@
 #include "attn/model/layer/model_dims.hpp"
 
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -57,7 +58,8 @@ void require_kv_heads(Index H, Index H_kv, const Origin& origin)
         throw Error(fault, origin.name_of(field::heads), std::to_string(H),
                     fmt::format("a multiple of the {} key/value heads, or give --kv-heads", H_kv));
     }
-    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv), fmt::format("a divisor of the {} heads", H));
+    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv),
+                fmt::format("a divisor of the number of heads, {}", H));
 }
 
 void require_width(Index H, Index size, const FieldInfo& field, const Origin& origin)
@@ -152,9 +154,10 @@ Index rows_of_table(Index given, const Words& words, const Origin& origin)
     }
     if (given == 0) {
         const ErrorKind fault = origin.fault({&field::ids});
+        const char* said_by =
+            fault == ErrorKind::usage ? "--vocab-size" : R"(dims.vocab_size, or the embedding's "shape" in numbers)";
         throw Error(fault, fmt::format("{} requires {}; allowed: {} and more for these ids", origin.name_of(field::ids),
-                                       fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size",
-                                       *std::max_element(words.ids.begin(), words.ids.end()) + 1));
+                                       said_by, *std::max_element(words.ids.begin(), words.ids.end()) + 1));
     }
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
         if (words.ids[i] < 0 || words.ids[i] >= given) {
@@ -206,7 +209,7 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     case Target::embeddings: return {l.T, l.D};
     case Target::key_embeddings: return {l.S, l.keys_read()};
     case Target::queries: return by_head(l.H, {l.T, l.d_k});
-    case Target::keys: return by_head(l.H_kv, {l.S, l.d_k});
+    case Target::keys: return by_head(l.H_kv, {l.S, l.of_a_key()});
     case Target::values: return by_head(l.H_kv, {l.S, l.d_v});
     case Target::v_a: return {l.H * l.d_a};
     default: break;
@@ -219,6 +222,21 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     const bool left = side_of(draw) == Side::left;
     const Shape matrix = left ? Shape{size, reads} : Shape{reads, size};
     return draw.head || draw.target == Target::W_o ? matrix : by_head(heads, matrix);
+}
+
+/// The shape that says what a draw without one does. xavier and kaiming read the first two lengths of a shape, and without one
+/// they count all heads: as one matrix has them, or, empty, as no shape does.
+Shape form_of(const Draw& draw, const ModelDims& dims)
+{
+    const Shape natural = shape_of(draw, dims);
+    const bool reads_shape = draw.init >= Initialisation::xavier && draw.init <= Initialisation::kaiming_normal;
+    if (!reads_shape || draw.target == Target::W_o) {
+        return natural;
+    }
+    if (has_side(draw.target) && natural.size() == 3) {
+        return side_of(draw) == Side::left ? Shape{natural[0] * natural[1], natural[2]} : Shape{};
+    }
+    return draw.target != Target::v_a ? natural : dims.H == 1 ? Shape{1, natural.front()} : Shape{};
 }
 
 } // namespace
@@ -249,6 +267,9 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.d_a = alignment_size(recipe, dims, l.d_k, origin);
     if (l.d_a != 0) {
         require_width(l.H, l.d_a, field::d_a, origin);
+    }
+    if (given && recipe.attention.score == core::Score::additive) {
+        l.key_size = stated_key_size(recipe).value_or(0);
     }
     l.T = words.T;
     l.S = words.S;
@@ -301,9 +322,9 @@ HeadsPart heads_part(Target target, const ModelDims& l)
     case Target::W_o:
     case Target::b_o: return {1, l.outputs(), l.H * l.d_v};
     case Target::W_a:
+    case Target::b_Wa: return {l.H, l.d_a, l.d_k};
     case Target::U_a:
-    case Target::b_Wa:
-    case Target::b_Ua: return {l.H, l.d_a, l.d_k};
+    case Target::b_Ua: return {l.H, l.d_a, l.of_a_key()};
     case Target::v_a:
     case Target::b_va: return {l.H, 1, l.d_a};
     default: return {1, 0, 0};
@@ -336,6 +357,33 @@ Shape shape_of(const Draw& draw, const ModelDims& dims)
         shape.push_back(number != nullptr ? *number : value_of(std::get<std::string>(length), dims));
     }
     return shape;
+}
+
+Recipe spelled_out(Recipe recipe, const ModelDims& dims)
+{
+    if (!find_draw(recipe, Target::queries)) { // whose numbers say every size
+        Dims& said = recipe.dims;
+        said.embed_dim = dims.D;
+        said.heads = dims.H;
+        said.kv_heads = dims.H_kv == dims.H ? said.kv_heads : dims.H_kv;
+        said.d_k = dims.d_k;
+        said.d_v = dims.d_v;
+        said.d_a = recipe.attention.score == core::Score::additive ? std::optional(dims.d_a) : said.d_a;
+    }
+    for (Step& step : recipe.draws) {
+        auto* draw = std::get_if<Draw>(&step);
+        if (draw == nullptr || draw->target == Target::none) {
+            continue;
+        }
+        if (has_side(draw->target)) {
+            draw->side = side_of(*draw);
+        }
+        const bool of_entries = is_by_position(draw->target) && batch_size(recipe); // of which each has a part
+        if (const Shape shape = form_of(*draw, dims); !draw->shape && !draw->values && !of_entries && !shape.empty()) {
+            draw->shape.emplace(shape.begin(), shape.end());
+        }
+    }
+    return recipe;
 }
 
 std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)

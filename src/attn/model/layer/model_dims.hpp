@@ -12,9 +12,11 @@ struct ModelDims {
     Index key_dim = 0, value_dim = 0; ///< what W_k and W_v read; 0: as W_q, as W_k
     Index output_dim = 0;             ///< what W_o makes; 0: D
     Index d_a = 0;                    ///< what W_a makes; 0: the scores have none
+    Index key_size = 0;               ///< numbers of a key where additive scores read another width; 0: d_k
 
     [[nodiscard]] Index keys_read() const { return key_dim == 0 ? D : key_dim; }
     [[nodiscard]] Index values_read() const { return value_dim == 0 ? keys_read() : value_dim; }
+    [[nodiscard]] Index of_a_key() const { return key_size == 0 ? d_k : key_size; }
     [[nodiscard]] Index outputs() const { return output_dim == 0 ? D : output_dim; }
 };
 
@@ -43,6 +45,8 @@ struct HeadsPart {
 [[nodiscard]] Index heads_of(Target target, const ModelDims& dims);
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const ModelDims& dims);
+/// The recipe with the sizes, sides and shapes that it leaves to defaults, as a form to fill in; it gives the same result.
+[[nodiscard]] Recipe spelled_out(Recipe recipe, const ModelDims& dims);
 /// What `take` may leave of a draw with a target: the natural shape first.
 [[nodiscard]] std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims);
 

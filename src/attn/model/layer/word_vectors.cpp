@@ -5,7 +5,6 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 
 #include <fmt/format.h>
 

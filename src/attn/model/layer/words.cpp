@@ -1,11 +1,9 @@
 #include "attn/model/layer/words.hpp"
 
 #include "attn/model/layer/batch.hpp"
+#include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
-#include "attn/text/vocabulary.hpp"
 
 #include <fmt/format.h>
 
@@ -251,7 +249,7 @@ Index only_place(const std::vector<Index>& places, const std::string& wanted, co
                  const Lookup& lookup)
 {
     if (places.size() > 1) {
-        throw Error(lookup.fault, lookup.name, fmt::format("{}, which is at {} positions", in_quotes(wanted), places.size()),
+        throw Error(lookup.fault, lookup.name, fmt::format("{}, {} positions", in_quotes(wanted), places.size()),
                     "one of them: " + numbered_words(places, words));
     }
     return places.front();

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
-#include "attn/tensor/suggest.hpp"
+#include "attn/tensor/error.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -115,7 +115,7 @@ struct ItemInfo {
     Heads heads = Heads::none;
     Axes axes = {};
     std::string_view meaning = {};         ///< of numbers: their shape, and what the name does not say
-    std::optional<core::Stage> stage = {}; ///< that computes it. What attend calls context is head_context there
+    std::optional<core::Stage> stage = {}; ///< that computes it. What attend calls context is head_context in core
 };
 
 inline constexpr Axes per_token{Axis::tokens, Axis::number};
@@ -188,6 +188,8 @@ inline constexpr auto stage_items = [] {
     }
     return list;
 }();
+static_assert(std::ranges::count_if(items, [](const ItemInfo& info) { return info.stage.has_value(); }) == core::stage_count,
+              "core::stage_count names the last stage");
 [[nodiscard]] constexpr Item item_of(core::Stage stage)
 {
     return stage_items[stage];

@@ -191,8 +191,8 @@ void lay_seed(const Overrides& over, Recipe& recipe, const Origin& origin)
                                                   &field::output_dim, &field::heads};
     const auto asked = std::ranges::find_if(drawing, [&](const FieldInfo* one) { return over.contains(*one); });
     if (asked != drawing.end()) {
-        throw Error(origin.fault({*asked}), origin.name_of(**asked), "a recipe that has no seed to draw from",
-                    "with " + origin.option_of(draw_field::seed));
+        throw Error(origin.fault({*asked}), fmt::format("{}: the recipe has no seed; give {}", origin.name_of(**asked),
+                                                        origin.option_of(draw_field::seed)));
     }
 }
 
@@ -235,7 +235,7 @@ void lay_init(Initialisation init, Recipe& recipe)
     take_layer_apart(recipe);
     for (Step& step : recipe.draws) {
         auto* draw = std::get_if<Draw>(&step);
-        if (draw != nullptr && draw->target >= Target::W_q && draw->target <= Target::U_a) {
+        if (draw != nullptr && has_side(draw->target)) {
             draw->init = init;
             draw->first = 0;
             draw->second = 1;

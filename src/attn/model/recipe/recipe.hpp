@@ -13,6 +13,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "attn/tensor/text_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -180,12 +181,18 @@ inline constexpr std::array given_targets{Target::queries, Target::keys, Target:
 }
 [[nodiscard]] constexpr bool is_given(Target target)
 {
-    return target >= Target::queries && target <= Target::values;
+    return std::ranges::find(given_targets, target) != given_targets.end();
 }
 /// Whether a result lists it among its parameters.
 [[nodiscard]] constexpr bool is_parameter(Target target)
 {
     return target != Target::none && !is_by_position(target);
+}
+
+/// Whether it is a matrix that a word is multiplied by, from one side or the other.
+[[nodiscard]] constexpr bool has_side(Target target)
+{
+    return target >= Target::W_q && target <= Target::U_a;
 }
 
 /// What general and additive scores are made with.

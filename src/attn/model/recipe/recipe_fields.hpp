@@ -124,7 +124,7 @@ inline constexpr Recipes generator{{.key = "generator",
                                    at<&Recipe::generator>};
 inline constexpr Recipes dtype{{.key = "dtype",
                                 .allowed = allow::one_of(dtype_names),
-                                .meaning = "type of the arithmetic",
+                                .meaning = "type that results are rounded to",
                                 .usual = "float32",
                                 .symbol = "TYPE"},
                                at<&Recipe::dtype>};
@@ -152,19 +152,19 @@ inline constexpr Recipes kv_heads{{.key = "dims.kv_heads",
 inline constexpr Recipes d_k{{.key = "dims.d_k",
                               .allowed = length,
                               .meaning = "components per query or key of one head",
-                              .usual = "24; D/H with more heads; D with identity projections",
+                              .usual = "24, D with identity projections; D/H with more heads",
                               .symbol = "N"},
                              at<&Recipe::dims, &Dims::d_k>};
 inline constexpr Recipes d_v{{.key = "dims.d_v",
                               .allowed = length,
                               .meaning = "components per value of one head",
-                              .usual = "28; D/H with more heads; D with identity projections",
+                              .usual = "28, D with identity projections; D/H with more heads",
                               .symbol = "N"},
                              at<&Recipe::dims, &Dims::d_v>};
 inline constexpr Recipes vocab_size{{.key = "dims.vocab_size",
                                      .allowed = allow::integer(1, largest_int32),
                                      .meaning = "rows of the embedding table",
-                                     .usual = "the number of distinct words",
+                                     .usual = "the distinct words",
                                      .symbol = "N"},
                                     at<&Recipe::dims, &Dims::vocab_size>};
 inline constexpr Recipes key_dim{{.key = "dims.key_dim",
@@ -330,7 +330,7 @@ inline constexpr Recipes score{
     at<&Recipe::attention, &Attention::score>};
 inline constexpr Recipes mask_at{{.key = "attention.mask_at",
                                   .allowed = allow::one_of(core::mask_at_names),
-                                  .meaning = "mask the scores before they are scaled, or the scaled ones",
+                                  .meaning = "what is masked: scaled, the scores after the scale; scores, those before it",
                                   .usual = "scaled",
                                   .symbol = "STAGE",
                                   .left_out = 0,
@@ -340,7 +340,7 @@ inline constexpr Recipes scale{
     {.key = "attention.scale",
      .allowed = {.type = FieldType::real, .none = 1, .in_words = "none, or a finite number such as 0.25 or 1e-3"},
      .meaning = "factor of the scores",
-     .usual = "1/√d_k",
+     .usual = "1/√d_k with scaled_dot, else none",
      .symbol = "X|none"},
     at<&Recipe::attention, &Attention::scale>};
 inline constexpr Recipes softcap{{.key = "attention.softcap",
@@ -443,7 +443,7 @@ inline constexpr Recipes rope_style{{.key = "attention.positions.style",
 inline constexpr Recipes query{
     {.key = "query",
      .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
-     .meaning = "only these rows: words (every position of a repeated word) or positions from 0, which digits always are",
+     .meaning = "only these rows: words (every position of a repeated word) or positions from 0; digits are always positions",
      .symbol = "LIST"},
     at<&Recipe::query>};
 inline constexpr Recipes head{
@@ -452,7 +452,7 @@ inline constexpr Recipes head{
                  .least = 0,
                  .most = most_heads - 1,
                  .fewest = 1,
-                 .in_words = "mean alone, or one or more heads, 0 to 65535",
+                 .in_words = "mean, or heads from 0 to 65535",
                  .instead = "mean"},
      .meaning = "only these heads, from 0, with the keys and values that they read; mean: the mean of all heads' weights",
      .usual = "all",
@@ -563,11 +563,28 @@ inline constexpr Seeds seed{{.key = "seed",
                              .symbol = "N",
                              .required = true},
                             at<&Seed::value>};
-inline constexpr Draws tensor{{.key = "tensor",
-                               .allowed = {.type = FieldType::choice, .least = 1, .names = target_names},
-                               .meaning = "what the draw becomes",
-                               .required = true},
-                              at<&Draw::target>};
+inline constexpr std::array<Alias, 16> target_aliases{{{"Q", "queries"},
+                                                       {"q", "queries"},
+                                                       {"query", "queries"},
+                                                       {"K", "keys"},
+                                                       {"k", "keys"},
+                                                       {"key", "keys"},
+                                                       {"V", "values"},
+                                                       {"v", "values"},
+                                                       {"value", "values"},
+                                                       {"X", "embeddings"},
+                                                       {"x", "embeddings"},
+                                                       {"memory", "key_embeddings"},
+                                                       {"wte", "embedding"},
+                                                       {"wpe", "position_embedding"},
+                                                       {"c_attn", "W_q"},
+                                                       {"c_proj", "W_o"}}};
+inline constexpr Draws tensor{
+    {.key = "tensor",
+     .allowed = {.type = FieldType::choice, .least = 1, .names = target_names, .aliases = target_aliases},
+     .meaning = "what the draw becomes",
+     .required = true},
+    at<&Draw::target>};
 /// In place of the tensor: the draw moves the stream and is thrown away.
 inline constexpr Draws discard{{.key = target_names[0], .allowed = allow::flag}, {}};
 inline constexpr std::array<Alias, 9> init_aliases{{{"rand", "uniform"},

@@ -52,8 +52,8 @@ inline constexpr Fields pair{{.key = "input.pair",
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
-     .meaning = "a whole trained model: a folder with config.json, tokenizer.json and model.safetensors, its path with a "
-                "slash; or one that is built in: induction, two-blocks",
+     .meaning = "a whole model: a folder with config.json, tokenizer.json and model.safetensors, a path with a slash in it; "
+                "or a built-in one: induction (trained), two-blocks (random weights)",
      .symbol = "NAME|DIR",
      .required = true},
     at<&TrainedConfig::name>};
@@ -73,7 +73,7 @@ inline constexpr Fields layers{{.key = "model.layers",
                                             .least = 0,
                                             .most = most_layers - 1,
                                             .fewest = 1,
-                                            .in_words = "all alone, or one or more layers, 0 to 4095",
+                                            .in_words = "all, or layers from 0 to 4095",
                                             .instead = "all"},
                                 .meaning = "the layers to show, from 0; those above the last one are not computed",
                                 .usual = "a summary of all",

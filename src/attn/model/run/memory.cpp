@@ -94,10 +94,10 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
     Count working; // the inputs of attention, in Scalar
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});
-    working.add({l.H_kv, l.S, l.d_k + l.d_v});
+    working.add({l.H_kv, l.S, l.of_a_key() + l.d_v});
     working.add({l.H, l.T, l.S}, recipe.attention.dropout ? batch_size(recipe).value_or(1) : 0); // which weights are kept
     working.add({l.H, l.T + l.S, l.d_a}); // what scores read of queries and keys
-    doubles.add({l.S, l.d_k + l.d_v});
+    doubles.add({l.S, l.of_a_key() + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
 
     const Index width = (recipe.dtype == Dtype::float32 ? 4 : 8) + (recipe.verify ? 8 : 0);

@@ -6,7 +6,7 @@
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/text/utf8.hpp"
+#include "attn/text/tokenizer.hpp"
 
 #include <fmt/format.h>
 
@@ -81,11 +81,10 @@ void require_stream(const Recipe& recipe, const Origin& origin)
     const bool torch = recipe.generator == Generator::torch;
     if (!torch || std::ranges::none_of(recipe.draws, is_seed)) {
         const bool option = origin.from_option(field::dropout);
-        throw Error(origin.fault({&field::dropout, &field::generator}), origin.name_of(field::dropout),
-                    torch ? "no stream of random numbers to go on with, since nothing is seeded"
-                          : "the stream of NumPy, which has no dropout",
-                    "with a seed of its own, " +
-                        (option ? origin.option_of(field::dropout_seed) : std::string(field::dropout_seed.key)));
+        throw Error(origin.fault({&field::dropout, &field::generator}),
+                    fmt::format("{}: {}; give it a seed of its own with {}", origin.name_of(field::dropout),
+                                torch ? "nothing is seeded" : "NumPy has none",
+                                option ? origin.option_of(field::dropout_seed) : std::string(field::dropout_seed.key)));
     }
 }
 

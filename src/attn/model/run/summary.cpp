@@ -4,7 +4,7 @@
 #include "attn/model/run/result.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/text/vocabulary.hpp"
+#include "attn/text/tokenizer.hpp"
 
 #include <algorithm>
 #include <span>

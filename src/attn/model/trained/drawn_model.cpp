@@ -2,7 +2,6 @@
 
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 
 #include "attn/model/layer/initialise.hpp"
 #include "attn/model/recipe/recipe.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "attn/transformer/architecture.hpp"
 
 #include <map>

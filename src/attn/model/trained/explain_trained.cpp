@@ -4,8 +4,7 @@
 #include "attn/model/run/heads.hpp"
 #include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/transformer/layers/relative_bias.hpp"
-#include "attn/transformer/layers/rope.hpp"
+#include "attn/transformer/layers/positions.hpp"
 
 #include <algorithm>
 #include <array>

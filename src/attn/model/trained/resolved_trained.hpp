@@ -2,13 +2,40 @@
 // computes takes this value; only weights that are damaged show themselves on the way.
 #pragma once
 
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/trained/run_trained.hpp"
-#include "attn/model/trained/tokens.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "attn/text/pieces/pieces.hpp"
 #include "attn/transformer/run/forward.hpp"
 
+#include <string>
 #include <vector>
 
 namespace attn::model {
+
+// What a sentence is to a trained model: tokens, and where they stand; or the words that its tokens are joined to.
+
+struct Tokens {
+    std::vector<std::string> words;  ///< fit for people
+    std::vector<Index> ids;          ///< (T) of the pieces, also where they are joined
+    std::vector<Index> piece_types;  ///< (T) likewise; empty: all 0
+    std::vector<Index> types;        ///< one per word, like the next
+    std::vector<Index> offsets;      ///< begin and end of each, in characters
+    std::vector<Index> word_of = {}; ///< (T) the word that a piece is joined to, ascending; empty: each is its own
+};
+
+/// The piece of an id; an embedding may have more rows than the tokenizer has pieces.
+[[nodiscard]] std::string shown(Index id, const text::PieceTokenizer& tokenizer);
+
+/// The pieces of the tokenizer, in its template. Joined to words, consecutive pieces of one word of text::plain_words() are
+/// one, and so are those of one character; what is of no such word stays, as do special tokens. Throws Error(data).
+[[nodiscard]] Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer);
+
+/// Words are numbered in the order of their first appearance, or in their own, up to `most`. Throws Error: data, usage.
+[[nodiscard]] Tokens words_of(const TrainedConfig& config, Index most, bool sorted);
+
+/// (H, T, T) → (H, W, W): what the query's pieces look at the key's, the mean of those, the sum of these.
+[[nodiscard]] Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of);
 
 /// Refers to what it is made of.
 struct ResolvedTrained {

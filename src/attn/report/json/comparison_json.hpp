@@ -1,8 +1,10 @@
-// A comparison as JSON, and the names that the JSON of all comparisons shares: of `check`, of `compare` and of --against.
+// What comparing finds, as JSON: of `compare`, of `check` and of --against; and the names that all three share.
 #pragma once
 
+#include "attn/model/check/check.hpp"
 #include "attn/model/check/compare.hpp"
 #include "attn/report/json_writer.hpp"
+#include "attn/report/text/diagnosis.hpp"
 #include "attn/tensor/buffer.hpp"
 
 #include <string_view>
@@ -23,5 +25,16 @@ void write_counts(JsonWriter& json, const Compared& what)
 /// "first":{"index":[0,1],"a":0.5,"b":0.25},"largest_absolute":{"difference":0.25,"index":[0,1],"a":0.5,"b":0.25},
 /// "largest_relative":{…}}]} and a newline. What was not compared has "reason" instead of all from "shape" on.
 void write_comparison_json(const model::Comparison& comparison, Buffer& buffer);
+
+// The report of `check`: one object on one line, "schema": "attn-cli/check/1".
+
+void write_check_json(const model::CheckReport& report, std::string_view name, Buffer& buffer);
+
+/// What could not be checked, and the exit code that says why.
+void write_check_error_json(std::string_view name, int code, std::string_view message, Buffer& buffer);
+
+// What `attend --against` says of a file, as JSON: one object on one line, "schema": "attn-cli/diagnosis/1".
+
+void write_diagnosis_json(const JudgedFile& file, Buffer& buffer);
 
 } // namespace attn::report

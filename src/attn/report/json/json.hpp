@@ -8,9 +8,11 @@
 #include "attn/model/check/check.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/tensor/buffer.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,14 +37,27 @@ void write_json(const model::Result& result, const JsonOptions& options, Buffer&
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
 
-/// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
+/// A recipe as parse_recipe reads it, for people to read and change: a line for each key, step of the draws and published
+/// array, and a newline. The round trip gives an equal recipe.
 void write_recipe(const model::Recipe& recipe, Buffer& buffer);
-/// The same for people to read and change, and a newline: a line for each key, step of the draws and published array.
-void write_recipe_on_lines(const model::Recipe& recipe, Buffer& buffer);
 
 /// What a .safetensors of a result says apart from its tensors: texts by name, the "schema" and the "config" of the JSON.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Texts metadata_of(const model::Recipe& config);
 [[nodiscard]] Texts metadata_of(const model::TrainedConfig& config);
+
+// Tensor → JSON, one object on one line ("attn-cli/tensor/1").
+//
+//   {"schema":"attn-cli/tensor/1","name":"weights","dtype":"float32","shape":[2,2],"data":[[1.0,0.0],[0.25,0.75]]}
+//
+// Numbers as above; those of float16 and bfloat16 are the decimals of the same number in float32.
+
+struct TensorJson {
+    std::optional<std::string_view> name = {}; ///< nothing: the object has none
+    bool masked = false;                       ///< -inf is a masked score: null
+};
+
+/// A floating-point tensor. Ends with a newline. Holds one matrix at a time, whatever the size of the tensor.
+void write_tensor_json(const TensorView& tensor, const TensorJson& options, Buffer& buffer);
 
 } // namespace attn::report

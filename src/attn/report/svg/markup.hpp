@@ -1,4 +1,4 @@
-// Pieces of XML: text that is safe between tags and in attributes, short numbers, colours.
+// Pieces of XML: text that is safe between tags and in attributes, short numbers, colours; and how wide text is.
 #pragma once
 
 #include "attn/report/colour_map.hpp"
@@ -23,5 +23,14 @@ namespace attn::report {
 
 /// "#00224e"
 [[nodiscard]] std::string hex(Rgb colour);
+
+// How wide text is in a picture whose font is not known: an estimate that errs on the wide side.
+
+/// In em (multiples of the font's size), for a proportional font without serifs. Summed by grapheme cluster: combining accents
+/// take nothing, Chinese characters and emoji sequences their square and a little more.
+[[nodiscard]] double text_width(std::string_view text);
+
+/// `text`, or as much of it as fits within `width` em, cut between clusters and ended with "…".
+[[nodiscard]] std::string shortened_to(std::string_view text, double width);
 
 } // namespace attn::report

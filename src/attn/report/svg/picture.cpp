@@ -127,7 +127,7 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
     }
     picture.scale.shade = of_weights ? shade_of(shade, picture.columns) : shade.shade.value_or(Shade::absolute);
     if (picture.scale.shade == Shade::log && !of_weights) {
-        throw Error(ErrorKind::usage, "shade log is for weights; scores can be below 0");
+        throw Error(ErrorKind::usage, "shade log is for weights, which these numbers are not");
     }
     if (shade.most) {
         if (*shade.most <= picture.scale.low) {

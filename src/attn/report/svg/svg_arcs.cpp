@@ -2,7 +2,6 @@
 
 #include "attn/model/run/summary.hpp"
 #include "attn/report/svg/markup.hpp"
-#include "attn/report/svg/text_width.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/tensor/shape.hpp"
 

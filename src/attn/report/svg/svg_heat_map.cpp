@@ -3,7 +3,6 @@
 #include "attn/math/decimal.hpp"
 #include "attn/report/colour_map.hpp"
 #include "attn/report/svg/markup.hpp"
-#include "attn/report/svg/text_width.hpp"
 #include "attn/report/text/display.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #include "attn/report/head_means.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/svg_panels.hpp"
-#include "attn/report/svg/text_width.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 

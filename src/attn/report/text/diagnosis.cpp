@@ -80,8 +80,8 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
         likely ? fmt::format("; no other candidate fits, but one is only {} times farther", about(diagnosis.farther))
         : std::isfinite(diagnosis.farther) ? fmt::format("; the next candidate is {} times farther", roughly(diagnosis.farther))
                                            : "";
-    buffer.append(fmt::format("{} {} what {} gives: largest difference {}{}\n", name, likely ? "may be" : "is", what_of(best),
-                              about(best.distance.largest), next));
+    buffer.append(fmt::format("{} {} what {} {}: largest difference {}{}\n", name, likely ? "may be" : "is", what_of(best),
+                              best.mistakes.size() > 1 ? "give" : "gives", about(best.distance.largest), next));
     write_advice({&best, 1}, buffer);
 }
 
@@ -104,8 +104,7 @@ void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buff
     const model::diagnose::Suggestion& found = file.suggestion;
     if (file.path.empty()) {
         return buffer.append(
-            fmt::format("no input is written: they give the same numbers on each of {} that were tried, also of other sizes\n",
-                        found.tried));
+            fmt::format("no input is written: they agree on all {} inputs tried, some of other sizes\n", found.tried));
     }
     buffer.append(
         fmt::format("{}{} is an input that tells {} apart; run your attention on it, and then, with its result:\n  {}\n",
@@ -170,12 +169,12 @@ bool says_too_little(const Against& against)
     return fits_right(*against.diagnosis) && against.whole && against.comparison.unmeasured == 0;
 }
 
-/// "; from float64 0.0012, where twice the 0.0021 of the unfused computation in float16 is allowed"
+/// "; 0.0012 from float64; allowed 0.0042: twice that of unfused float16, plus atol"
 std::string as_half(const Against& against)
 {
     return !against.half ? ""
-                         : fmt::format("; from float64 {}, where twice the {} of the unfused computation in {} is allowed",
-                                       about(against.half->largest), about(against.half->unfused), name_of(against.half->type));
+                         : fmt::format("; {} from float64; allowed {}: twice that of unfused {}, plus atol",
+                                       about(against.half->largest), about(against.half->allowed), name_of(against.half->type));
 }
 
 /// How a file agrees.
@@ -186,7 +185,7 @@ std::string agreement(const Against& against)
                : "agrees" + (against.array.empty() ? "" : " with the " + against.array);
 }
 
-/// Of numbers that are NaN or infinite on one side alone.
+/// Of numbers that differ by NaN or an infinity.
 void write_unmeasured(const model::TensorComparison& compared, Buffer& buffer)
 {
     if (compared.unmeasured == 0) {
@@ -196,8 +195,8 @@ void write_unmeasured(const model::TensorComparison& compared, Buffer& buffer)
     for (const Index i : compared.first_unmeasured->index) {
         place += fmt::format("[{}]", i);
     }
-    buffer.append(fmt::format("of these {} NaN or infinite on one side alone; the first, {}, is {} in place of {}\n",
-                              compared.unmeasured == 1 ? "1 is" : fmt::format("{} are", compared.unmeasured), place,
+    buffer.append(fmt::format("of these {} NaN or infinity; the first, {}, is {} in place of {}\n",
+                              compared.unmeasured == 1 ? "1 has" : fmt::format("{} have", compared.unmeasured), place,
                               compared.first_unmeasured->a, compared.first_unmeasured->b));
 }
 
@@ -221,10 +220,10 @@ void write_unknown(const Against& against, const std::string& name, Buffer& buff
         return buffer.append(name + " holds whole numbers alone, which say too little to name a mistake: print its decimals\n");
     }
     const Candidate* best = nearest(diagnosis);
-    const std::string nearby = best == nullptr ? "none comes nearer than the right result"
+    const std::string nearby = best == nullptr ? "none is twice as near as the right result"
                                                : fmt::format("the nearest is {}: largest difference {}", what_of(*best),
                                                              about(best->distance.largest));
-    buffer.append(fmt::format("{} is what none of {} mistakes and pairs gives; {}\n", name, diagnosis.tried, nearby));
+    buffer.append(fmt::format("none of {1} mistakes and pairs gives {0}; {2}\n", name, diagnosis.tried, nearby));
     if (!diagnosis.attention_tried) {
         buffer.append(
             "mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
@@ -268,7 +267,7 @@ void write_diagnosis_line(const JudgedFile& file, Buffer& buffer)
         text += !against.diagnosis         ? ""
                 : is_rounding(against)     ? ", by no more than rounding"
                 : says_too_little(against) ? ", as whole numbers may"
-                                           : ", by no mistake of the list";
+                                           : "; no listed mistake gives it";
     }
     buffer.append(text + "\n");
 }

@@ -125,7 +125,7 @@ std::string Wording::projection(Target W, const std::string& of) const
 
 std::string Wording::made_by(Target W, const std::string& of) const
 {
-    const Index size = std::ssize(W == Target::W_v ? e_.context : e_.query);
+    const Index size = std::ssize(W == Target::W_v ? e_.context : W == Target::W_k ? e_.keys.front().key : e_.query);
     return e_.given() ? fmt::format(": {}, as the recipe gives it", shape_text({size})) : " = " + projection(W, of);
 }
 

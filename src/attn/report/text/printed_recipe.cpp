@@ -3,7 +3,9 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/text/notation.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace attn::report {
@@ -12,21 +14,38 @@ namespace {
 using model::Item;
 using model::Published;
 
-/// Each matrix in the notation that it has in a table; null where masked.
+/// A matrix in the notation that it has in a table; null where masked.
 template <typename Scalar>
-Published printed(const std::string& name, const Tensor<Scalar>& tensor, int digits)
+TextList printed(std::span<const Scalar> matrix, bool may_be_masked, int digits)
 {
-    Published published{.array = name, .at = {}, .shape = tensor.shape, .values = {}, .printed = true, .dtype = {}};
+    TextList texts;
+    const Notation notation = notation_of(matrix, digits);
+    for (const Scalar value : matrix) {
+        const bool masked = may_be_masked && std::isinf(value) && value < 0;
+        texts.push_back(masked ? "null" : text_of(static_cast<double>(value), notation, digits));
+    }
+    return texts;
+}
+
+/// Matrix by matrix, as articles print them.
+template <typename Scalar>
+void append(std::vector<Published>& published, const std::string& name, const Tensor<Scalar>& tensor, int digits)
+{
     const bool may_be_masked = model::is_masked(model::item_called(name));
+    const std::size_t leading = tensor.shape.size() - std::min<std::size_t>(tensor.shape.size(), 2);
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
+    std::vector<std::optional<Index>> at(leading, 0);
     for (std::span<const Scalar> rest = tensor.values; !rest.empty(); rest = rest.subspan(size)) {
-        const Notation notation = notation_of(rest.first(size), digits);
-        for (const Scalar value : rest.first(size)) {
-            const bool masked = may_be_masked && std::isinf(value) && value < 0;
-            published.values.push_back(masked ? "null" : text_of(static_cast<double>(value), notation, digits));
+        published.push_back({.array = name,
+                             .at = at,
+                             .shape = Shape(tensor.shape.begin() + std::ssize(at), tensor.shape.end()),
+                             .values = printed(rest.first(size), may_be_masked, digits),
+                             .printed = true,
+                             .dtype = {}});
+        for (std::size_t i = leading; i-- > 0 && ++*at[i] == tensor.shape[i];) {
+            at[i] = 0;
         }
     }
-    return published;
 }
 
 Published stated(Item item, const std::vector<std::string>& values)
@@ -71,8 +90,7 @@ model::Recipe printed_recipe(const model::Result& result, int digits)
         }
     }
     for (const model::Array* array : shown_arrays(result, result.front())) {
-        recipe.published.push_back(
-            std::visit([&](const auto& tensor) { return printed(array->name, tensor, digits); }, array->tensor));
+        std::visit([&](const auto& tensor) { append(recipe.published, array->name, tensor, digits); }, array->tensor);
     }
     return recipe;
 }

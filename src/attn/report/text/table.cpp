@@ -262,13 +262,13 @@ void write_array(Buffer& buffer, const Result& result, const Layer& layer, const
 
 // ---- whole results ----------------------------------------------------------------------------------------------------
 
-/// "behind ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
+/// "after ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
 void write_guesses(Buffer& buffer, const Result& result, const TableOptions& options)
 {
     const bool causal = result.front().config.attention.causal;
     for (const model::Guesses& place : result.guesses) {
         const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
-        std::vector<std::string> parts{fmt::format("likeliest {}", causal ? "behind" : "in place of"),
+        std::vector<std::string> parts{fmt::format("likeliest {}", causal ? "after" : "in place of"),
                                        fmt::format("{} (position {}):", visible(token), place.position)};
         for (const model::Guess& word : place.words) {
             parts.push_back('"' + visible(word.token) + '"');

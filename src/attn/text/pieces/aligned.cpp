@@ -7,6 +7,15 @@
 
 namespace attn::text {
 
+void Budget::spend(std::size_t steps)
+{
+    if (steps > left_) {
+        throw Error(ErrorKind::data, "the tokenizer's steps and expressions", "more work than any model's tokenizer makes",
+                    "1024 steps for each byte of the text, and 1048576");
+    }
+    left_ -= steps;
+}
+
 AlignedText::AlignedText(std::string_view sentence, Span span, Budget& budget)
     : AlignedText(std::size_t{32} * span.size() + 4096, budget)
 {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "attn/text/pieces/aligned.hpp"
-#include "attn/text/pieces/budget.hpp"
 #include "attn/text/pieces/piece_index.hpp"
 #include "attn/text/pieces/tokenizer_spec.hpp"
 

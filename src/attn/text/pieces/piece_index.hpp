@@ -1,7 +1,7 @@
 // Pieces found by their text, and all pieces that a text begins with.
 #pragma once
 
-#include "attn/text/pieces/budget.hpp"
+#include "attn/text/pieces/aligned.hpp"
 #include "attn/text/pieces/tokenizer_spec.hpp"
 
 #include <optional>

@@ -3,12 +3,11 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 #include "attn/text/pieces/added_tokens.hpp"
-#include "attn/text/pieces/byte_alphabet.hpp"
 #include "attn/text/pieces/characters.hpp"
 #include "attn/text/pieces/models.hpp"
 #include "attn/text/pieces/normalizer.hpp"
 #include "attn/text/pieces/splitter.hpp"
-#include "attn/text/utf8.hpp"
+#include "attn/text/tokenizer.hpp"
 
 #include <fmt/format.h>
 

@@ -111,7 +111,7 @@ struct Split {
 };
 /// In front of what does not begin with one.
 struct PrefixSpace {};
-/// Every byte becomes the character that stands for it (byte_alphabet.hpp).
+/// Every byte becomes the character that stands for it (characters.hpp).
 struct ByteAlphabet {};
 /// Spaces become `replacement`, one character, which is also put in front of what does not begin with it.
 struct Metaspace {

@@ -1,8 +1,7 @@
 #include "attn/transformer/architectures/describe.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
-#include "attn/transformer/architectures/families.hpp"
+#include "attn/transformer/architectures/parts.hpp"
 
 #include <algorithm>
 #include <array>

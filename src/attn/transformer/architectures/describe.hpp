@@ -1,6 +1,6 @@
 // config.json → the description of its architecture.
 //
-// An architecture is one function in one file of this folder, and one line of the list in describe.cpp.
+// An architecture is one function in a file of this folder, and one line of the list in describe.cpp.
 #pragma once
 
 #include "attn/transformer/architecture.hpp"

@@ -1,7 +1,6 @@
 #include "attn/transformer/architectures/parts.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/suggest.hpp"
 
 #include <fmt/format.h>
 

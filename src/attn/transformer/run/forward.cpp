@@ -3,8 +3,7 @@
 #include "attn/core/positions.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/transformer/layers/relative_bias.hpp"
-#include "attn/transformer/layers/rope.hpp"
+#include "attn/transformer/layers/positions.hpp"
 #include "attn/transformer/run/embedding.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "attn/core/attention.hpp"
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/transformer/run/model.hpp"

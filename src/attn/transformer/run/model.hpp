@@ -4,10 +4,9 @@
 // norms is copied. A model may lie in several files: their tensors are added to one Weights.
 #pragma once
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "attn/transformer/architecture.hpp"
-#include "attn/transformer/layers/linear.hpp"
-#include "attn/transformer/layers/norm.hpp"
+#include "attn/transformer/layers/layers.hpp"
 
 #include <functional>
 #include <map>

@@ -209,9 +209,10 @@ TEST(Recipe, KnowsEveryTargetByItsName)
 TEST(Recipe, RefusesDrawsThatContradictThemselves)
 {
     const std::vector<std::pair<const char*, const char*>> cases{
-        {R"({"init":"normal"})", "draws[0]: got an object of 1 member; allowed: exactly one of seed, tensor, discard"},
+        {R"({"init":"normal"})",
+         R"(draws[0]: got an object of 1 member; allowed: one of seed, tensor, discard; or "init": "multihead_attention" without them)"},
         {R"({"tensor":"W_q","discard":true,"init":"normal"})",
-         "draws[0]: got an object of 3 members; allowed: exactly one of seed, tensor, discard"},
+         R"(draws[0]: got an object of 3 members; allowed: one of seed, tensor, discard; or "init": "multihead_attention" without them)"},
         {R"({"discard":false,"init":"normal","shape":[1]})", "draws[0].discard: got false; allowed: true"},
         {R"({"discard":true,"init":"normal"})", "draws[0]: key 'shape' is missing"},
         {R"({"discard":true,"init":"normal","shape":[1],"side":"left"})",
@@ -220,9 +221,9 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].take: got an array of 1 element; allowed: only with tensor"},
         {R"({"tensor":"W_q"})", "draws[0]: key 'init' is missing"},
         {R"({"tensor":"W_x","init":"normal"})",
-         "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, position_embedding, embeddings, key_embeddings, "
-         "queries, keys, values, W_q, "
-         "W_k, W_v, W_o, W_a, U_a, b_q, b_k, b_v, b_o, bias_k, bias_v, v_a, b_Wa, b_Ua, b_va"},
+         "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, position_embedding, embeddings, "
+         "key_embeddings, queries, keys, values, W_q, W_k, W_v, W_o, W_a, U_a, b_q, b_k, b_v, b_o, bias_k, bias_v, v_a, b_Wa, "
+         "b_Ua, b_va; did you mean 'W_q'?"},
         {R"({"tensor":"W_q","init":"gauss"})",
          "draws[0].init: got 'gauss'; allowed: zeros, integers, uniform, normal, linear, xavier, xavier_normal, "
          "kaiming_uniform, kaiming_normal, identity, multihead_attention"},
@@ -465,7 +466,8 @@ TEST(Published, RefusesWhatMakesNoSense)
         {R"("array":"weights","values":[1],"units":1)",
          "published[0].units: got 1; allowed: only with printed values (strings)"},
         {R"("array":"weights","values":[1],"rtol":-1)", "published[0].rtol: got -1; allowed: a finite number, 0 or more"},
-        {R"("array":"weights","at":[-1],"shape":[1])", "published[0].at[0]: got -1; allowed: an integer from 0 to 2147483648"},
+        {R"("array":"weights","at":[-1],"shape":[1])",
+         "published[0].at[0]: got -1; allowed: an integer from 0 to 2147483648, or null"},
         {R"("array":"tokens","values":[1])", "published[0].values[0]: got 1; allowed: a string"},
         {R"("array":"vocabulary","values":["a"])", "published[0].values: got an array of 1 element; allowed: an object"},
         {R"("array":"vocabulary","values":{"a b":-1})",

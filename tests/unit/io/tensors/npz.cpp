@@ -1,4 +1,4 @@
-#include "attn/io/tensors/npz.hpp"
+#include "attn/io/tensors/npy.hpp"
 
 #include "attn/io/tensors/zip.hpp"
 #include "oracle/tensor_file_bytes.hpp"

@@ -1,4 +1,4 @@
-#include "attn/io/texts/text_file.hpp"
+#include "attn/io/texts/array_text.hpp"
 
 #include "unit/error_of.hpp"
 

@@ -221,8 +221,8 @@ TEST_F(AttendTest, WarnsWhenAScoreOverflows)
     const AttendInputs inputs{tensor({1, 2}, {3e38, 3e38}), tensor({1, 2}, {3e38, 3e38}), tensor({1, 1}, {1}), {}, {}, {}, {}};
     const std::vector<std::string> warnings = attend(inputs).warnings;
     ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_EQ(warnings[0], "scores: a dot product overflowed float32; the weights of its row may be nan; "
-                           "float64 queries, keys or values are computed in float64");
+    EXPECT_EQ(warnings[0], "scores: a dot product overflowed float32; +∞ takes the whole weight of its row; "
+                           "--out-dtype float64 avoids it");
     EXPECT_TRUE(attend(sharp()).warnings.empty());
     Attend knowingly;
     knowingly.allow_nonfinite = true;

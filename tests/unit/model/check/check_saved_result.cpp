@@ -172,9 +172,8 @@ TEST(CheckSavedResult, StatedArraysThatTheRunDoesNotHaveAreMismatches)
     saved.leaves.push_back({"output", {1}, {"1.0"}, ElementType::float32});
     saved.leaves.push_back({"query_positions", {1}, {"0"}, ElementType::int64});
     saved.leaves.push_back({"verify.weights.absolute", {}, {"0.0"}, ElementType::float64});
-    EXPECT_EQ(mismatches(saved), (std::vector<std::string>{"output: stated, but no part of this run",
-                                                           "query_positions: stated, but no part of this run",
-                                                           "verify.weights: stated, but no part of this run"}));
+    EXPECT_EQ(mismatches(saved), (std::vector<std::string>{"output: this run has none", "query_positions: this run has none",
+                                                           "verify.weights: this run has none"}));
     saved = saved_from(unit_vectors());
     leaf_of(saved, "lse").shape.push_back(1);
     EXPECT_EQ(mismatches(saved), std::vector<std::string>{"lse: stated shape (1, 2, 1), computed (1, 2)"});

@@ -1,7 +1,7 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
 #include "attn/model/diagnose/diagnose.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <gtest/gtest.h>
 

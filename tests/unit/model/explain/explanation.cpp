@@ -1,7 +1,7 @@
 #include "attn/model/explain/explanation.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 
@@ -130,7 +130,7 @@ TEST(Explanation, IsOfOneQueryWord)
     EXPECT_EQ(ask({"5"}), 5);
     EXPECT_EQ(ask({}), 0); // the first word
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { static_cast<void>(ask({"be"})); }),
-              "--query: got 'be', which is at 2 positions; allowed: one of them: 1 'be', 5 'be'");
+              "--query: got 'be', 2 positions; allowed: one of them: 1 'be', 5 'be'");
 }
 
 /// Two heads with one key head for both, and biases. The projections stand on one side, W_o on the other.

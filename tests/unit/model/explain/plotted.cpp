@@ -1,7 +1,7 @@
 #include "attn/model/explain/plotted.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 

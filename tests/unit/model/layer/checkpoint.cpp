@@ -1,6 +1,6 @@
 #include "unit/model/layer/checkpoint_cases.hpp"
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>

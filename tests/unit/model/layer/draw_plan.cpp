@@ -110,7 +110,7 @@ TEST(PlanDraws, RefusesRecipesThatDoNotHangTogether)
               std::string::npos);
     EXPECT_NE(message([](Recipe& r) {
                   std::get<Draw>(r.draws[2]).shape = {{Index{5}, "D"}};
-              }).find("draws[2]: W_q: got the shape (5, 8); allowed: (2, 4, 8) or (8, 8)"),
+              }).find("draws[2]: W_q: got the shape (5, 8); allowed: with these dimensions (2, 4, 8) or (8, 8)"),
               std::string::npos);
     EXPECT_NE(message([](Recipe& r) { r.input = model::PositionsInput{5, {}}; }).find("bare positions"), std::string::npos);
     EXPECT_NE(message([](Recipe& r) {
@@ -150,7 +150,7 @@ TEST(PlanDraws, NeedsEveryHeadOnce)
     EXPECT_EQ(message([](Recipe& r) {
                   std::get<Draw>(r.draws[8]).shape = {{"H*d_k", "D"}};
               }),
-              "draws[8]: W_q: got the shape (8, 8); allowed: (4, 8) or (1, 4, 8) with these dimensions; d_k is 4 by default, "
+              "draws[8]: W_q: got the shape (8, 8); allowed: with these dimensions (4, 8) or (1, 4, 8); d_k is 4 by default, "
               "dims.d_k sets it");
 }
 

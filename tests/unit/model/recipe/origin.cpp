@@ -93,13 +93,13 @@ TEST(Resolve, BlamesWhoGaveTheNumbersThatDoNotFit)
                         std::string("--embed-dim: got 16; allowed: a multiple of the 3 heads, or give --d-k and --d-v")));
     recipe.dims.heads = 4;
     recipe.dims.kv_heads = 3;
-    const std::string divisors = "kv_heads: got 3; allowed: a divisor of the 4 heads";
+    const std::string divisors = "kv_heads: got 3; allowed: a divisor of the number of heads, 4";
     EXPECT_EQ(fault_of(recipe, {}), std::pair(ErrorKind::data, "dims." + divisors));
     EXPECT_EQ(fault_of(recipe, heads),
               std::pair(ErrorKind::usage,
                         std::string("--heads: got 4; allowed: a multiple of the 3 key/value heads, or give --kv-heads")));
     EXPECT_EQ(fault_of(recipe, from({{&field::kv_heads, 3}})),
-              std::pair(ErrorKind::usage, std::string("--kv-heads: got 3; allowed: a divisor of the 4 heads")));
+              std::pair(ErrorKind::usage, std::string("--kv-heads: got 3; allowed: a divisor of the number of heads, 4")));
     recipe.dims = {};
     recipe.dims.heads = recipe.dims.d_k = recipe.dims.d_v = 1048576;
     const std::string product = "got 1048576 times 1048576; allowed: a product up to 2147483647";

@@ -30,10 +30,10 @@ TEST(RecipeJson, SaysLittleByDefault)
 {
     Recipe recipe = attn::model::default_recipe();
     recipe.input = attn::model::SentenceInput{.sentence = "a b", .cross = {}};
-    EXPECT_EQ(recipe_text(recipe), R"({"schema":"attn-cli/recipe/1","input":{"sentence":"a b","tokenizer":"document",)"
-                                   R"("casefold":false},"generator":"torch","dtype":"float32","draws":[{"seed":123},)"
-                                   R"({"tensor":"embedding","init":"normal"},{"tensor":"W_q","init":"uniform"},)"
-                                   R"({"tensor":"W_k","init":"uniform"},{"tensor":"W_v","init":"uniform"}]})");
+    EXPECT_EQ(recipe_json(recipe).dump(), R"({"schema":"attn-cli/recipe/1","input":{"sentence":"a b","tokenizer":"document",)"
+                                          R"("casefold":false},"generator":"torch","dtype":"float32","draws":[{"seed":123},)"
+                                          R"({"tensor":"embedding","init":"normal"},{"tensor":"W_q","init":"uniform"},)"
+                                          R"({"tensor":"W_k","init":"uniform"},{"tensor":"W_v","init":"uniform"}]})");
 }
 
 TEST(RecipeJson, WritesTheThreeInputs)
@@ -190,14 +190,21 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
     };
     recipe.precision = {{"context", 0, 1e-6}};
     const std::string text = recipe_text(recipe);
-    EXPECT_EQ(text.substr(text.find(",\"published\"")),
-              R"(,"published":[{"array":"weights","at":[0,null],"values":[["0.10","0.90"],["1.5e-02","nan"]],"units":1.0,)"
-              R"("dtype":"float64"},{"array":"W_q","at":[0,1,2],"values":0.250,"rtol":2e-05,"atol":1e-06},)"
-              R"({"array":"masked_scores","values":[1,null]},{"array":"masked_scores","values":["1.0",null]},)"
-              R"({"array":"weights","at":[0],"values":"[[0.5, 0.500000], [0.25, 0.75]]"},)"
-              R"({"array":"context","shape":[6,28]},)"
-              R"({"array":"tokens","values":["null","7"]},{"array":"vocabulary","values":{"be":0,"to":1}}],)"
-              R"("precision":[{"array":"context","rtol":0.0,"atol":1e-06}]})");
+    EXPECT_EQ(text.substr(text.find("  \"published\"")), R"(  "published": [
+    {"array": "weights", "at": [0, null], "values": [["0.10", "0.90"], ["1.5e-02", "nan"]], "units": 1.0, "dtype": "float64"},
+    {"array": "W_q", "at": [0, 1, 2], "values": 0.250, "rtol": 2e-05, "atol": 1e-06},
+    {"array": "masked_scores", "values": [1, null]},
+    {"array": "masked_scores", "values": ["1.0", null]},
+    {"array": "weights", "at": [0], "values": "[[0.5, 0.500000], [0.25, 0.75]]"},
+    {"array": "context", "shape": [6, 28]},
+    {"array": "tokens", "values": ["null", "7"]},
+    {"array": "vocabulary", "values": {"be": 0, "to": 1}}
+  ],
+  "precision": [
+    {"array": "context", "rtol": 0.0, "atol": 1e-06}
+  ]
+}
+)");
     EXPECT_EQ(recipe_text(attn::io::parse_recipe(text)), text);
     const std::string json = sample::text_of([&](auto& out) { attn::report::write_json(result, {}, out); });
     EXPECT_EQ(json.find("published"), std::string::npos);

@@ -1,6 +1,6 @@
-#include "attn/report/json/tensor_json.hpp"
+#include "attn/report/json/json.hpp"
 
-#include "attn/tensor/stored.hpp"
+#include "attn/tensor/view.hpp"
 #include "unit/infinity.hpp"
 #include "unit/report/sample.hpp"
 

@@ -1,6 +1,6 @@
-#include "attn/report/svg/axis_labels.hpp"
+#include "attn/report/svg/svg_panels.hpp"
 
-#include "attn/report/svg/text_width.hpp"
+#include "attn/report/svg/markup.hpp"
 
 #include <gtest/gtest.h>
 

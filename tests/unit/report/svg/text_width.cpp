@@ -1,4 +1,4 @@
-#include "attn/report/svg/text_width.hpp"
+#include "attn/report/svg/markup.hpp"
 
 #include <gtest/gtest.h>
 

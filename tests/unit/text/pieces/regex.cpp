@@ -1,4 +1,4 @@
-#include "attn/text/pieces/regex.hpp"
+#include "attn/text/pieces/matcher.hpp"
 
 #include "attn/text/pieces/tokenizer_spec.hpp"
 #include "unit/error_of.hpp"

@@ -1,6 +1,6 @@
 #include "attn/text/pieces/splitter.hpp"
 
-#include "attn/text/pieces/byte_alphabet.hpp"
+#include "attn/text/pieces/characters.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,21 @@
-// Y = X·Wᵀ + b, with weights read where they lie in a mapped file.
-//
-// The sum of each element is S₀ + S₁ + … + b in this order, where S_c sums the 256 products from k = 256·c on one after the
-// other, from zero: all in float32, each product and each sum rounded. No number of threads and no instruction set changes a
-// bit.
+// The layers of a transformer beside attention, with their numbers: linear layers and norms.
 #pragma once
 
-#include "attn/core/work.hpp"
+#include "attn/core/parallel.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "attn/tensor/view.hpp"
+#include "attn/transformer/architecture.hpp"
 #include "attn/transformer/layers/kernels.hpp"
 
 #include <vector>
 
 namespace attn::transformer {
+
+// Y = X·Wᵀ + b, with weights read where they lie in a mapped file.
+//
+// The sum of each element is S₀ + S₁ + … + b in this order, where S_c sums the 256 products from k = 256·c on one after the
+// other, from zero: all in float32, each product and each sum rounded. No number of threads and no instruction set changes a
+// bit.
 
 /// A weight and its bias, as a LinearPart describes them.
 struct Linear {
@@ -58,5 +62,20 @@ private:
 
 /// Whether weights of this type are read in place.
 [[nodiscard]] bool is_weight_type(ElementType type);
+
+// Layer norm and RMS norm: see NormKind. In double, rounded once, with sums in one fixed order.
+// (Ba, Kiros, Hinton 2016, "Layer Normalization"; Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".)
+
+/// A norm with its numbers.
+struct Norm {
+    NormKind kind = NormKind::layer;
+    double epsilon = 1e-5;
+    std::vector<double> weight;    ///< (size), with the shift of its part
+    std::vector<double> bias = {}; ///< (size), or empty
+};
+
+/// Normalises each group of weight.size() neighbours: a row of X, or each head in a row. Throws Error(internal) when a row is
+/// no whole number of groups.
+void normalise(Matrix<float>& X, const Norm& norm);
 
 } // namespace attn::transformer

@@ -1,0 +1,37 @@
+// How a layer knows positions: it turns queries and keys, or adds to the scores by distance.
+#pragma once
+
+#include "attn/tensor/tensor.hpp"
+#include "attn/transformer/architecture.hpp"
+
+#include <vector>
+
+namespace attn::transformer {
+
+// Rotary positions: (a, b) → (a·cos θ - b·sin θ, a·sin θ + b·cos θ) with θ = position · frequency, for the pairs by halves of
+// each head's first `dim` numbers. In double, rounded once. (Su et al. 2021, "RoFormer"; scaling of frequencies: see
+// RopeScaling, whose llama3 is that of the Llama 3.1 models.)
+
+/// One for each pair, in radians a position.
+[[nodiscard]] std::vector<double> frequencies(const RopePart& rope);
+
+/// Cosines and sines of positions 0 … T-1.
+struct Rotation {
+    Matrix<double> cosine, sine; ///< (T, pairs)
+};
+/// For at most core::most_positions.
+[[nodiscard]] Rotation rotation(const RopePart& rope, Index T);
+
+/// Turns each head of X (T, heads·d) in place.
+void rotate(Matrix<float>& X, Index d, const Rotation& by);
+
+// What T5 and its kin add to the scores by distance: see RelativeBiasPart.
+
+/// The bucket of a key that lies `distance` after (> 0) or before (< 0) its query. Half of the buckets are for each
+/// direction; of these half are a distance each, and the others grow by a constant factor up to most_distance.
+[[nodiscard]] Index bucket_of(Index distance, const RelativeBiasPart& part);
+
+/// table (buckets, H) → (H, T, T)
+[[nodiscard]] Tensor<float> relative_bias(const RelativeBiasPart& part, const Matrix<float>& table, Index T);
+
+} // namespace attn::transformer
