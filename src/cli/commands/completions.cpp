@@ -9,6 +9,8 @@
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -173,7 +175,8 @@ Candidates keys_and_values(const SetKeys& keys, std::string_view typed, const st
         }
     } else if (const SetKey* key = keys.find(typed)) {
         for (const std::string& value : key->offered) {
-            all.push_back({(value.starts_with('*') ? "" : before + std::string(typed.substr(0, equals + 1))) + value});
+            const bool pattern = value.starts_with('*'); // of files
+            all.push_back({pattern ? value : fmt::format("{}{}{}", before, typed.substr(0, equals + 1), value)});
         }
     }
     return all;
@@ -214,16 +217,17 @@ Candidates candidates_of(const std::vector<ListedOption>& options)
     return all;
 }
 
-/// What may stand in place of `last`, behind the words `before` it.
-Candidates candidates(std::span<const std::string> before, const std::string& last)
-{
+/// What the words before the last one are.
+struct WordsBefore {
     std::vector<ListedOption> options = global_options();
     const Command* command = nullptr;
     std::size_t operands = 0;
     bool all_text = false;
-    std::string awaiting;   // the option whose value is next
-    std::string parted_key; // of --set, whose value is next, for bash parts KEY=VALUE in two words
-    for (const std::string& word : before) {
+    std::string awaiting = {};   ///< the option whose value is next
+    std::string parted_key = {}; ///< of --set, whose value is next, for bash parts KEY=VALUE in two words
+
+    void read(const std::string& word)
+    {
         if (!awaiting.empty()) {
             const bool parted = awaiting == model::option::set && word.find('=') == std::string::npos;
             parted_key = parted ? word + "=" : "";
@@ -241,23 +245,31 @@ Candidates candidates(std::span<const std::string> before, const std::string& la
             ++operands;
         }
     }
-    if (!parted_key.empty()) {
-        Candidates values = keys_and_values(*find_option(options, std::string(model::option::set))->keys, parted_key);
+};
+
+/// What may stand in place of `last`, behind these words.
+Candidates candidates(std::span<const std::string> words, const std::string& last)
+{
+    WordsBefore before;
+    std::ranges::for_each(words, [&](const std::string& word) { before.read(word); });
+    const std::vector<ListedOption>& options = before.options;
+    if (!before.parted_key.empty()) {
+        Candidates values = keys_and_values(*find_option(options, std::string(model::option::set))->keys, before.parted_key);
         for (Candidate& value : values) {
-            value.word.erase(0, value.word.starts_with(parted_key) ? parted_key.size() : 0);
+            value.word.erase(0, value.word.starts_with(before.parted_key) ? before.parted_key.size() : 0);
         }
         return values;
     }
-    if (!awaiting.empty()) {
-        return values_of(*find_option(options, awaiting), last);
+    if (!before.awaiting.empty()) {
+        return values_of(*find_option(options, before.awaiting), last);
     }
-    if (last.starts_with('-') && !all_text) {
+    if (last.starts_with('-') && !before.all_text) {
         const std::size_t equals = last.find('=');
         const ListedOption* option = equals == std::string::npos ? nullptr : find_option(options, last.substr(0, equals));
         return option == nullptr ? candidates_of(options)
                                  : values_of(*option, last.substr(equals + 1), last.substr(0, equals + 1));
     }
-    Candidates all = command == nullptr ? meant_by("COMMAND") : operands_of(command->operands, operands);
+    Candidates all = before.command == nullptr ? meant_by("COMMAND") : operands_of(before.command->operands, before.operands);
     return all.empty() && last.empty() ? candidates_of(options) : all;
 }
 

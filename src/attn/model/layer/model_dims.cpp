@@ -228,7 +228,7 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
 /// they count all heads: as one matrix has them, or, empty, as no shape does.
 Shape form_of(const Draw& draw, const ModelDims& dims)
 {
-    const Shape natural = shape_of(draw, dims);
+    Shape natural = shape_of(draw, dims);
     const bool reads_shape = draw.init >= Initialisation::xavier && draw.init <= Initialisation::kaiming_normal;
     if (!reads_shape || draw.target == Target::W_o) {
         return natural;
