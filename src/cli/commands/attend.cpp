@@ -2,7 +2,9 @@
 #include "attn/model/attend/attend.hpp"
 
 #include "attn/model/layer/mask.hpp"
+#include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
+#include "attn/report/text/blind_spots.hpp"
 #include "attn/report/text/tensor_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"
@@ -108,6 +110,19 @@ int judge(const TiedCall& call, const StoredTensor& right, Log& log)
     return judge_files(call.options.against, judge, log);
 }
 
+/// What a test on these inputs would not see.
+int list_blind_spots(const TiedCall& call, const StoredTensor& right)
+{
+    const AgainstOptions& options = call.options.against;
+    model::diagnose::HalfReference half(call.resolved);
+    const model::diagnose::BlindSpots spots =
+        blind_spots(call.resolved, right, options.criterion(), half, {.threads = call.globals.threads});
+    Output output;
+    (call.options.output.json ? report::write_blind_spots_json : report::write_blind_spots)(spots, output);
+    output.finish();
+    return static_cast<Index>(spots.seen()) < options.required.value_or(0) ? difference_found : success;
+}
+
 int execute_attend(AttendOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_attend_options(operands, options);
@@ -142,6 +157,9 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
         return judge({resolved, options, operands, globals}, result.tensors.front(), log);
+    }
+    if (options.against.blind_spots) {
+        return list_blind_spots({resolved, options, operands, globals}, result.tensors.front());
     }
     output.show_progress(stages);
     const auto tell = [&](double share) {

@@ -58,14 +58,30 @@ void declare_against(Options& options, AgainstOptions& against)
     options.exclude({option::against.name, format_name});
     options.add(option::against_rtol, against.rtol);
     options.add(option::against_atol, against.atol);
-    options.need({option::against_rtol.name, option::against_atol.name}, option::against.name);
 }
 
 void declare_against_tensors(Options& options, AgainstOptions& against)
 {
     options.add(option::strict, against.strict);
     options.add(option::suggest_input, against.suggest);
-    options.need({option::strict.name, option::suggest_input.name}, option::against.name);
+    options.add(option::blind_spots, against.blind_spots);
+    options.add(option::require_seen, against.required);
+    options.need({option::suggest_input.name}, option::against.name);
+    options.need({option::require_seen.name}, option::blind_spots.name);
+    for (const std::string_view other : {option::against.name, format_name, model::option::output}) {
+        options.exclude({option::blind_spots.name, other});
+    }
+}
+
+void require_judged(const AgainstOptions& against)
+{
+    const std::array alone{std::pair(against.rtol.has_value(), option::against_rtol.name),
+                           std::pair(against.atol.has_value(), option::against_atol.name),
+                           std::pair(against.strict, option::strict.name)};
+    const auto typed = std::ranges::find(alone, true, &std::pair<bool, std::string_view>::first);
+    if (!against.given() && !against.blind_spots && typed != alone.end()) {
+        throw Error(ErrorKind::usage, fmt::format("{} requires {}", typed->second, option::against.name));
+    }
 }
 
 model::diagnose::Criterion AgainstOptions::criterion() const

@@ -21,6 +21,11 @@ inline constexpr OptionInfo suggest_input{"--suggest-input", "FILE",
                                           "where --against cannot tell mistakes apart, write to FILE (.npz, .safetensors) "
                                           "queries, keys, values (and mask, lengths, cache) that tell them apart"};
 
+inline constexpr OptionInfo blind_spots =
+    switch_option("--blind-spots", "list the mistakes that would pass a test on these inputs, and how many would not");
+inline constexpr OptionInfo require_seen{"--require", "N", "with --blind-spots: exit with 1 where fewer are seen", "",
+                                         model::allow::integer(0, 100000)};
+
 inline constexpr OptionInfo against_rtol = rtol_option("relative tolerance of --against", "by type");
 inline constexpr OptionInfo against_atol = atol_option("absolute tolerance of --against", "by type");
 inline constexpr OptionInfo strict = switch_option(
@@ -36,6 +41,8 @@ struct AgainstOptions {
     std::optional<std::string> suggest; ///< of --suggest-input
     std::optional<double> rtol, atol;
     bool strict = false;
+    bool blind_spots = false;      ///< of attend: no file is held against the result, but every mistake
+    std::optional<Index> required; ///< so many of them are to be seen
 
     [[nodiscard]] bool given() const { return first.has_value(); }
     [[nodiscard]] model::diagnose::Criterion criterion() const;
@@ -43,8 +50,10 @@ struct AgainstOptions {
 
 /// Declares --against, which goes with --json, and with -o for a picture, and its tolerances.
 void declare_against(Options& options, AgainstOptions& against);
-/// What goes with it for the tensors of `attend` alone: --strict, --suggest-input.
+/// What goes with it for the tensors of `attend` alone: --strict, --suggest-input, and --blind-spots in its place.
 void declare_against_tensors(Options& options, AgainstOptions& against);
+/// Throws Error(usage) for a tolerance with nothing to judge.
+void require_judged(const AgainstOptions& against);
 
 /// The files are the one behind --against and the words after it; takes the path of -o for the picture. `read`: other files
 /// that are read, "-" among them perhaps. Throws Error(usage) for what looks like an option, another ending of -o, standard

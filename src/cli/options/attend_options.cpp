@@ -90,6 +90,7 @@ void declare_attend(Options& options, AttendOptions& attend)
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
 {
     using namespace model::operand;
+    require_judged(attend.against);
     if (!attend.against.given()) {
         expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
     }
@@ -115,6 +116,11 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
     if (attend.against.given() && attend.attend.show.size() > 1) {
         throw Error(ErrorKind::usage, model::option::show, stages, "one with --against");
+    }
+    const bool of_variants =
+        attend.attend.show == model::Show{model::Item::context} || attend.attend.show == model::Show{model::Item::weights};
+    if (attend.against.blind_spots && !of_variants) {
+        throw Error(ErrorKind::usage, model::option::show, stages, "context or weights with --blind-spots");
     }
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;

@@ -174,6 +174,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
     declare_against(options, run.against);
+    options.need({option::against_rtol.name, option::against_atol.name}, option::against.name);
     const std::string head = option_name(model::field::head), verify = option_name(model::field::verify);
     for (const std::string_view other :
          {option::lines.name, std::string_view(head), option::top_of_run.name, std::string_view(verify)}) {

@@ -35,6 +35,8 @@ public:
     /// number at a flat place counts; empty: all do. Throws Error(too_large) as attend().
     [[nodiscard]] std::optional<HalfAccuracy> accuracy(const ComparedTensor& file, const StoredTensor& right, double atol,
                                                        const std::function<bool(Index)>& counts = {});
+    /// The stage in float64, after accuracy() of something in such a type.
+    [[nodiscard]] const std::vector<double>& exact() const { return exact_; }
     /// Whether that takes no longer than a moment, and little memory.
     [[nodiscard]] bool is_cheap() const;
 

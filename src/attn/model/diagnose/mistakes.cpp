@@ -539,17 +539,6 @@ bool tiles_count(const Mistake& mistake, const Call& call)
     return v.causal == CausalUse::restarted ? l.T > mistake.size : !is_of_parts && std::ranges::any_of(lengths, count);
 }
 
-bool size_counts(const Mistake& mistake, const Call& call)
-{
-    const core::AttentionDims& l = call.views.sizes;
-    return mistake.sized == nullptr                 ? true
-           : mistake.sized == &Variant::row_tile    ? l.T % mistake.size != 0
-           : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, l.d_k)
-           : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, l.d_v)
-           : mistake.sized == &Variant::parts       ? mistake.size <= l.total()
-                                                    : tiles_count(mistake, call);
-}
-
 /// What is tried with a knob: "tiles of 16".
 struct Sizes {
     Index V::*knob;
@@ -590,6 +579,17 @@ std::span<const Mistake> mistakes()
 {
     static const std::vector<Mistake> all = all_mistakes();
     return all;
+}
+
+bool size_counts(const Mistake& mistake, const Call& call)
+{
+    const core::AttentionDims& l = call.views.sizes;
+    return mistake.sized == nullptr                 ? true
+           : mistake.sized == &Variant::row_tile    ? l.T % mistake.size != 0
+           : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, l.d_k)
+           : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, l.d_v)
+           : mistake.sized == &Variant::parts       ? mistake.size <= l.total()
+                                                    : tiles_count(mistake, call);
 }
 
 std::vector<const Mistake*> mistakes_in(const Call& call)

@@ -133,15 +133,6 @@ private:
     std::vector<StoredTensor> tensors_;
 };
 
-AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
-{
-    AttendInputs inputs;
-    for (const StoredTensor& tensor : tensors) {
-        operand::called(tensor.name)->put(inputs, tensor.view());
-    }
-    return inputs;
-}
-
 // ---- plans -----------------------------------------------------------------------------------------------------------------
 
 Index largest_tile(std::span<const Candidate> candidates)
@@ -153,8 +144,13 @@ Index largest_tile(std::span<const Candidate> candidates)
     return largest;
 }
 
-/// Other sizes one by one, then together.
-std::vector<AttentionDims> other_sizes(const AttendViews& views, Index tile)
+struct OtherSizes {
+    Resized change;
+    AttentionDims sizes;
+};
+
+/// Other sizes one by one, then together. Where the heads are said, they stay as many.
+std::vector<OtherSizes> other_sizes(const AttendViews& views, Index tile, bool heads_are_said)
 {
     const AttentionDims& given = views.sizes;
     const bool square = given.T == given.total() && given.P == 0;
@@ -179,25 +175,30 @@ std::vector<AttentionDims> other_sizes(const AttendViews& views, Index tile)
     };
     const auto more = [&](AttentionDims& l) {
         l.B = given.P > 0 ? given.B : given.B + 1;
-        const Index times = given.P > 0 || views.merged ? 1 : given.H_kv == 1 ? 2 : 1; // --heads says how many
+        const Index times = heads_are_said || given.H_kv > 1 ? 1 : 2;
         l.H = times * given.H;
         l.H_kv = times * given.H_kv;
     };
-    return {with([&](AttentionDims& l) {
-                l.T = square ? given.T : given.T + 3;
-                l.d_v = given.d_v + 1;
-            }),
-            with(wider),
-            with(more),
-            with(shorter),
-            with(longer),
-            with([&](AttentionDims& l) {
-                longer(l);
-                wider(l);
-                more(l);
-                l.T += square ? 0 : 2;
-                l.d_v += 1;
-            })};
+    const auto grouped = [&](AttentionDims& l) {
+        l.H_kv = heads_are_said ? given.H_kv : std::max<Index>(given.H_kv, 2);
+        l.H = heads_are_said ? given.H : 2 * l.H_kv;
+    };
+    return {{Resized::value_width, with([&](AttentionDims& l) {
+                 l.T = square ? given.T : given.T + 3;
+                 l.d_v = given.d_v + 1;
+             })},
+            {Resized::wider_heads, with(wider)},
+            {Resized::more_heads, with(more)},
+            {Resized::few_keys, with(shorter)},
+            {Resized::more_keys, with(longer)},
+            {Resized::all, with([&](AttentionDims& l) {
+                 longer(l);
+                 wider(l);
+                 more(l);
+                 l.T += square ? 0 : 2;
+                 l.d_v += 1;
+             })},
+            {Resized::grouped_heads, with(grouped)}};
 }
 
 std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tied)
@@ -211,9 +212,9 @@ std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tie
             all.push_back(plan);
         }
     }
-    for (const AttentionDims& sizes : other_sizes(views, largest_tile(tied))) {
+    for (const OtherSizes& other : other_sizes(views, largest_tile(tied), views.merged || views.sizes.P > 0)) {
         for (const double scores : {1.5, 5.0}) {
-            all.push_back({sizes, scores, 1, false});
+            all.push_back({other.sizes, scores, 1, false});
         }
     }
     return all;
@@ -302,6 +303,29 @@ std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& g
 }
 
 } // namespace
+
+AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
+{
+    AttendInputs inputs;
+    for (const StoredTensor& tensor : tensors) {
+        operand::called(tensor.name)->put(inputs, tensor.view());
+    }
+    return inputs;
+}
+
+std::vector<ChangedInput> inputs_of_other_sizes(const ResolvedAttend& call)
+{
+    std::vector<ChangedInput> inputs;
+    for (const OtherSizes& other : other_sizes(call.views, tile_sizes.back(), false)) {
+        Attend options = call.options;
+        if (options.heads) {
+            options.heads = other.sizes.H;
+            options.kv_heads = other.sizes.H_kv;
+        }
+        inputs.push_back({other.change, std::move(options), Drawn(call.inputs, call.views, {other.sizes}).take()});
+    }
+    return inputs;
+}
 
 Suggestion suggest_input(const ResolvedAttend& tied_call, Compared compared, std::span<const Candidate> tied,
                          const core::Work& work)

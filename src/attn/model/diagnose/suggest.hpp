@@ -23,4 +23,25 @@ struct Suggestion {
 [[nodiscard]] Suggestion suggest_input(const ResolvedAttend& call, Compared compared, std::span<const Candidate> tied,
                                        const core::Work& work);
 
+/// What is different in other sizes.
+enum class Resized { value_width, wider_heads, more_heads, few_keys, more_keys, all, grouped_heads };
+inline constexpr std::array<std::string_view, 7> change_names{"values of another width than keys",
+                                                              "wider heads",
+                                                              "more batch entries and heads",
+                                                              "five keys",
+                                                              "more keys",
+                                                              "more keys in more and wider heads",
+                                                              "more query heads than key/value heads"};
+
+/// Inputs with the options of a call in other sizes, in which tiles, vectors and parts of every size have a rest. Drawn, as
+/// those of suggest_input.
+struct ChangedInput {
+    Resized change;
+    Attend options; ///< the same, but for the number of heads
+    std::vector<StoredTensor> tensors;
+};
+[[nodiscard]] std::vector<ChangedInput> inputs_of_other_sizes(const ResolvedAttend& call);
+/// What they are called says which they are; they must outlive it.
+[[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);
+
 } // namespace attn::model::diagnose

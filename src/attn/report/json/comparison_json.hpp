@@ -1,8 +1,9 @@
-// What comparing finds, as JSON: of `compare`, of `check` and of --against; and the names that all three share.
+// What comparing finds, as JSON: of `compare`, of `check`, of --against and of --blind-spots; and the names that they share.
 #pragma once
 
 #include "attn/model/check/check.hpp"
 #include "attn/model/check/compare.hpp"
+#include "attn/model/diagnose/blind_spots.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/diagnosis.hpp"
 #include "attn/tensor/buffer.hpp"
@@ -36,5 +37,9 @@ void write_check_error_json(std::string_view name, int code, std::string_view me
 // What `attend --against` says of a file, as JSON: one object on one line, "schema": "attn-cli/diagnosis/1".
 
 void write_diagnosis_json(const JudgedFile& file, Buffer& buffer);
+
+// What `attend --blind-spots` says, as JSON: one object on one line, "schema": "attn-cli/blind-spots/1".
+
+void write_blind_spots_json(const model::diagnose::BlindSpots& spots, Buffer& buffer);
 
 } // namespace attn::report

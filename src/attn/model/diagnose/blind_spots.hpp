@@ -1,0 +1,47 @@
+// What a test of attention cannot see: the mistakes that give the right numbers on its inputs, or numbers that its tolerance
+// lets through. Whoever makes one of them passes the test.
+//
+// Some give the right numbers since these sizes leave no room for them: of a full tile no rest can be dropped. They are listed
+// with the change of sizes that makes room.
+#pragma once
+
+#include "attn/model/diagnose/against.hpp"
+#include "attn/model/diagnose/suggest.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace attn::model::diagnose {
+
+/// Why a mistake goes unseen.
+enum class Blind {
+    same,           ///< it gives the right numbers
+    tolerated,      ///< others, within the tolerance
+    as_type_allows, ///< others, as near to float64 as float16 or bfloat16 can be (HalfAccuracy)
+    no_room,        ///< these sizes make it the right computation: BlindSpot::change
+};
+inline constexpr std::array<std::string_view, 4> blind_names{"same", "within-tolerance", "as-type-allows", "no-room"};
+
+struct BlindSpot {
+    const Mistake* mistake;
+    Blind why;
+    double largest = 0;                 ///< |made - right|, both in float64
+    std::optional<Resized> change = {}; ///< of no_room
+};
+
+struct BlindSpots {
+    std::vector<BlindSpot> unseen;      ///< in the order of the list
+    std::size_t possible = 0;           ///< mistakes that can be made with these options, in these sizes or in others
+    Tolerance tolerance;                ///< that counts
+    std::optional<double> half_allowed; ///< |number - float64| that float16 or bfloat16 may have, unless that does not count
+
+    [[nodiscard]] std::size_t seen() const { return possible - unseen.size(); }
+};
+
+/// `right`: the context or the weights that attend() gave in the call. In float16 and bfloat16 a rounding that the plain
+/// computation makes, too, is no mistake, and not among them. Throws Error(usage) for a call whose mistakes cannot be made
+/// (Call::is_plain), and as attend().
+[[nodiscard]] BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
+                                     HalfReference& half, const core::Work& work);
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,89 @@
+#include "attn/report/text/blind_spots.hpp"
+
+#include "attn/math/decimal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attn::report {
+namespace {
+
+using model::diagnose::Blind;
+using model::diagnose::BlindSpot;
+using model::diagnose::BlindSpots;
+
+/// Two digits.
+std::string short_number(double value)
+{
+    return value == 0 ? "0" : math::scientific(value, 1);
+}
+
+std::string_view change_of(const BlindSpot& spot)
+{
+    return model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change));
+}
+
+/// What stands above those that go unseen for the same reason.
+std::string title_of(const BlindSpot& spot, const BlindSpots& spots)
+{
+    switch (spot.why) {
+    case Blind::same: return "these give the right numbers:";
+    case Blind::tolerated:
+        return fmt::format("these stay within the tolerance, --rtol {} --atol {}:", math::shortest(spots.tolerance.rtol),
+                           math::shortest(spots.tolerance.atol));
+    case Blind::as_type_allows:
+        return fmt::format("these stay as near to float64 as the type allows, {}:", short_number(*spots.half_allowed));
+    case Blind::no_room: return fmt::format("these need {}:", change_of(spot));
+    }
+    return "";
+}
+
+/// Whether one is the other with another size of tiles, vectors or parts, unseen for the same reason.
+bool is_sibling(const BlindSpot& a, const BlindSpot& b)
+{
+    const auto family = [](const BlindSpot& spot) { return spot.mistake->what.substr(0, spot.mistake->what.rfind(" (")); };
+    return a.why == b.why && a.change == b.change && a.mistake->sized != nullptr && a.mistake->sized == b.mistake->sized &&
+           family(a) == family(b);
+}
+
+/// Of siblings: "the last tile of keys left out (tiles of 16, 32, 64)".
+std::string line_of(std::span<const BlindSpot> spots)
+{
+    const BlindSpot& first = spots.front();
+    std::string text = "  " + first.mistake->what;
+    double largest = 0;
+    for (const BlindSpot& spot : spots) {
+        largest = std::max(largest, spot.largest);
+        if (&spot != &first) {
+            text.insert(text.size() - 1, fmt::format(", {}", spot.mistake->size));
+        }
+    }
+    return largest == 0 || first.why == Blind::same ? text
+                                                    : fmt::format("{}; largest difference {}", text, short_number(largest));
+}
+
+} // namespace
+
+void write_blind_spots(const BlindSpots& spots, Buffer& buffer)
+{
+    buffer.append(fmt::format("this test sees {} of {} mistakes\n", spots.seen(), spots.possible));
+    std::vector<BlindSpot> unseen = spots.unseen;
+    std::ranges::stable_sort(unseen, {}, [](const BlindSpot& spot) { return std::pair(spot.why, spot.change); });
+    for (auto first = unseen.begin(); first != unseen.end();) {
+        if (first == unseen.begin() || title_of(*first, spots) != title_of(*(first - 1), spots)) {
+            buffer.append(fmt::format("\n{}\n", title_of(*first, spots)));
+        }
+        const auto last =
+            std::find_if_not(first + 1, unseen.end(), [&](const BlindSpot& each) { return is_sibling(*first, each); });
+        buffer.append(line_of({first, last}) + "\n");
+        first = last;
+    }
+}
+
+} // namespace attn::report

@@ -1,0 +1,135 @@
+"""attend --blind-spots: which mistakes a test on these inputs would not see. tests/oracle/blind_spots.py plants them all."""
+
+import jsonschema
+import pytest
+from program import assert_fails, run, succeeds
+from tensors import normal, numpy
+
+QKV = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
+SCHEMA = succeeds("schema", "blind-spots").json
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Queries (B, H, T, d), and keys and values of these lengths."""
+
+    def save(B=1, H=2, T=5, S=5, d=4, dv=None, type="float32", scores=1.0):
+        shapes = {"q": (B, H, T, d), "k": (B, H, S, d), "v": (B, H, S, dv or d)}
+        for seed, (name, shape) in enumerate(shapes.items()):
+            numpy.save(tmp_path / f"{name}.npy", (normal(seed, *shape) * (1 if name == "v" else scores)).astype(type))
+        return tmp_path
+
+    return save
+
+
+def spots(folder, *options):
+    report = succeeds("attend", *QKV, *options, "--blind-spots", "--json", cwd=folder).json
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    assert report["seen"] + len(report["unseen"]) == report["possible"]
+    return report
+
+
+def unseen(folder, *options):
+    return {spot["mistake"]: spot for spot in spots(folder, *options)["unseen"]}
+
+
+def test_the_alignment_of_a_causal_mask_shows_only_where_queries_and_keys_differ_in_number(save):
+    assert unseen(save(T=5, S=5), "--causal")["causal-top-left"]["why"] == "same"
+    found = unseen(save(T=5, S=7), "--causal", "--causal-align", "bottom-right")
+    assert "causal-top-left" not in found and found["causal-bottom-right"]["why"] == "same"
+
+
+def test_scores_of_zero_hide_what_the_scores_are_multiplied_by(save):
+    found = unseen(save(scores=0))
+    assert {"no-scale", "scale-1/d", "exp-base-2", "softmax-uniform", "scores-transposed"} <= found.keys()
+    assert all(found[name] | {"why": "same", "largest_difference": 0} == found[name] for name in ("no-scale", "exp-base-2"))
+    assert "no-scale" not in unseen(save())
+
+
+def test_a_sink_that_weighs_nothing_may_be_left_out(save):
+    folder = save()
+    for sinks, missed in (([-16.0, -16.0], True), ([1.0, -16.0], False)):
+        numpy.save(folder / "sinks.npy", numpy.array(sinks))
+        found = unseen(folder, "--sinks", "sinks.npy")
+        assert ("sink-missing" in found) == missed
+        assert not missed or found["sink-missing"]["why"] == "within-tolerance" and found["sink-missing"]["largest_difference"] > 0
+
+
+def test_a_tolerance_lets_through_what_it_is_as_wide_as(save):
+    folder = save()
+    few, many = (unseen(folder, "--rtol", "0", "--atol", atol).keys() for atol in ("1e-7", "100"))
+    assert few < many and "no-scale" in many and "softmax-missing" not in few
+
+
+def test_lengths_that_fill_a_tile_hide_what_happens_in_its_rest(save):
+    assert unseen(save(S=32))["tile-padding-counted-16"]["why"] == "no-room"
+    assert "tile-padding-counted-16" not in unseen(save(S=33))
+
+
+def test_one_head_has_no_order_and_the_change_is_told(save):
+    found = unseen(save(H=1))
+    assert found["heads-reversed"]["why"] == "no-room" and "heads" in found["heads-reversed"]["change"]
+    assert "heads-reversed" not in unseen(save(H=2))
+    assert found["scale-value"]["change"] == "values of another width than keys"
+    assert "scale-value" not in unseen(save(H=1, dv=7))
+
+
+def test_what_no_option_asks_for_is_no_mistake(save):
+    names = {spot["mistake"] for spot in spots(save())["unseen"]}
+    assert not any(name.startswith(("softcap", "window", "lengths", "alibi", "sink", "mask-", "segments", "cache")) for name in names)
+
+
+def test_half_precision_passes_what_its_type_allows_unless_it_is_strict(save):
+    folder = save(T=40, S=40, d=16, type="float16")
+    report = spots(folder)
+    loose, strict = {spot["mistake"]: spot["why"] for spot in report["unseen"]}, unseen(folder, "--strict")
+    assert 0 < report["half_allowed"] < 0.1 and "half_allowed" not in spots(folder, "--strict")
+    assert strict.keys() - loose.keys() <= {"inputs-float16", "scores-float16", "softmax-float16", "exponentials-float16", "weights-float16",
+                                            "result-float16"}
+    assert "as-type-allows" in loose.values() and "no-scale" not in loose
+
+
+def test_weights_do_not_show_what_is_done_with_the_values(save):
+    folder = save()
+    in_weights, in_context = unseen(folder, "--show", "weights"), unseen(folder)
+    assert in_weights["accumulator-bfloat16"]["why"] == "same" and "accumulator-bfloat16" not in in_context
+    assert "no-scale" not in in_weights
+
+
+def test_the_text_says_as_much_as_the_json(save):
+    folder = save(S=7)
+    report, text = spots(folder, "--causal"), succeeds("attend", *QKV, "--causal", "--blind-spots", cwd=folder).text
+    assert text.startswith(f"this test sees {report['seen']} of {report['possible']} mistakes\n")
+    assert "\nthese give the right numbers:\n" in text and "\nthese need more keys:\n" in text
+    assert all(spot["what"].partition(" (")[0] in text for spot in report["unseen"])
+
+
+@pytest.mark.parametrize(("more", "code"), [(0, 0), (1, 1)])
+def test_the_exit_code_says_whether_enough_are_seen(save, more, code):
+    folder = save()
+    seen = spots(folder)["seen"]
+    done = run("attend", *QKV, "--blind-spots", "--require", seen + more, cwd=folder)
+    assert (done.code, done.err) == (code, b"") and done.out
+
+
+def test_threads_change_nothing(save):
+    folder = save(B=2, H=2, T=33, S=33, d=8)
+    assert spots(folder, "--causal", "--threads", "1") == spots(folder, "--causal", "--threads", "4")
+
+
+@pytest.mark.parametrize(("options", "code", "error"), [
+    (["--against", "v.npy"], 2, "--against"),
+    (["-o", "y.npy"], 2, "-o"),
+    (["--format", "npy"], 2, "--format"),
+    (["--show", "scores"], 2, "context or weights with --blind-spots"),
+    (["--show", "weights,context"], 2, "context or weights with --blind-spots"),
+    (["--require", "-1"], 2, "--require"),
+    (["--weights-dtype", "float16"], 2, "--blind-spots cannot be used with"),
+])
+def test_what_does_not_go_with_it_is_refused(save, options, code, error):
+    assert_fails(run("attend", *QKV, "--blind-spots", *options, cwd=save()), code, error)
+
+
+@pytest.mark.parametrize("option", [["--require", "3"], ["--strict"], ["--rtol", "0.1"], ["--atol", "0.1"]])
+def test_what_judges_needs_something_to_judge(save, option):
+    assert_fails(run("attend", *QKV, *option, cwd=save()), 2, option[0])
