@@ -39,8 +39,8 @@ constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or t
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
                                           "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
-                                          " float16 and bfloat16 are computed in float32 and rounded once,\n"
-                                          "at the end. The result has the type and the layout of the queries.\n"
+                                          "float16 and bfloat16 are computed in float32 and rounded once, at the end. The\n"
+                                          "result has the type and the layout of the queries.\n"
                                           "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
 
 /// The tensors that the options name.
@@ -93,7 +93,7 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
 }
 
 /// The files of --against.
-int judge(const TiedCall& call, const StoredTensor& right, Log& log)
+int judge(const TypedCall& call, const StoredTensor& right, Log& log)
 {
     const model::diagnose::Call attention = model::diagnose::call_of(call.resolved);
     model::diagnose::HalfReference half(call.resolved);
@@ -111,14 +111,17 @@ int judge(const TiedCall& call, const StoredTensor& right, Log& log)
 }
 
 /// What a test on these inputs would not see.
-int list_blind_spots(const TiedCall& call, const StoredTensor& right)
+int list_blind_spots(const TypedCall& call, const StoredTensor& right)
 {
     const AgainstOptions& options = call.options.against;
     model::diagnose::HalfReference half(call.resolved);
     const model::diagnose::BlindSpots spots =
         blind_spots(call.resolved, right, options.criterion(), half, {.threads = call.globals.threads});
+    const auto suggested =
+        options.suggest ? std::optional(write_revealing_input(call, spots)) : std::optional<report::RevealingFile>();
     Output output;
-    (call.options.output.json ? report::write_blind_spots_json : report::write_blind_spots)(spots, output);
+    (call.options.output.json ? report::write_blind_spots_json
+                              : report::write_blind_spots)(spots, suggested ? &*suggested : nullptr, output);
     output.finish();
     return static_cast<Index>(spots.seen()) < options.required.value_or(0) ? difference_found : success;
 }
@@ -133,11 +136,11 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
         files.require_apart_from(path);
     }
-    if (!options.against.given()) {
-        require_storable(inputs, options);
-    } else if (options.against.suggest) {
+    if (options.against.suggest) {
         (void)Output(options.against.suggest); // whether it can be written
         require_storable(inputs.queries.type, format_of_suggested(options.against));
+    } else if (!options.against.given()) {
+        require_storable(inputs, options);
     }
 
     StageReporter stages(log);

@@ -15,7 +15,6 @@ namespace attn::cli {
 namespace {
 
 using model::diagnose::Compared;
-using model::diagnose::Suggestion;
 
 /// Whether an option says how attention is computed, or what of it is compared.
 bool is_kept(const TypedOption& typed)
@@ -28,10 +27,10 @@ bool is_kept(const TypedOption& typed)
 }
 
 /// "attn-cli attend -q tie.npz:queries … --causal --against FILE"
-std::string command_for(const std::string& path, const Suggestion& suggestion, const TypedArguments& typed)
+std::string command_for(const std::string& path, const std::vector<StoredTensor>& tensors, const TypedArguments& typed)
 {
     std::string command = "attn-cli attend";
-    for (const StoredTensor& tensor : suggestion.tensors) {
+    for (const StoredTensor& tensor : tensors) {
         command += fmt::format(" {} {}", model::operand::called(tensor.name)->short_option(),
                                shell_word(fmt::format("{}:{}", path, tensor.name)));
     }
@@ -52,7 +51,7 @@ void write(const std::vector<StoredTensor>& tensors, const AgainstOptions& optio
 
 } // namespace
 
-report::SuggestedFile write_suggested_input(const TiedCall& call, const model::diagnose::Diagnosis& diagnosis)
+report::SuggestedFile write_suggested_input(const TypedCall& call, const model::diagnose::Diagnosis& diagnosis)
 {
     const AgainstOptions& options = call.options.against;
     const bool weights = call.options.attend.show.contains(model::Item::weights);
@@ -63,8 +62,23 @@ report::SuggestedFile write_suggested_input(const TiedCall& call, const model::d
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);
         file.path = *options.suggest;
-        file.command = command_for(file.path, file.suggestion, call.typed);
+        file.command = command_for(file.path, file.suggestion.tensors, call.typed);
     }
+    return file;
+}
+
+report::RevealingFile write_revealing_input(const TypedCall& call, const model::diagnose::BlindSpots& spots)
+{
+    const AgainstOptions& options = call.options.against;
+    model::diagnose::RevealingInput found =
+        revealing_input(call.resolved, options.criterion(), {.threads = call.globals.threads});
+    report::RevealingFile file;
+    if (found.spots.seen() > spots.seen()) {
+        write(found.tensors, options);
+        file.path = *options.suggest;
+        file.command = command_for(file.path, found.tensors, call.typed);
+    }
+    file.spots = std::move(found.spots);
     return file;
 }
 

@@ -33,7 +33,7 @@ void declare_inputs(Options& options, AttendOptions& attend)
     options.add(option::attend_kv_heads, how.kv_heads);
     options.add(option::layout, how.layout);
     declare_files(options, attend, {&past_key, &past_value, &cu_seqlens, &cu_seqlens_k});
-    options.add(switch_option("--allow-nonfinite", "accept infinities and NaN in the inputs"), how.allow_nonfinite);
+    options.add(option::allow_nonfinite, how.allow_nonfinite);
     options.need({option::attend_kv_heads.name}, option::attend_heads.name);
     options.need({past_key.option}, past_value.option);
     options.need({past_value.option}, past_key.option);
@@ -85,6 +85,10 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
+    for (const std::string_view other : // what no mistake of the list is made in
+         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
+        options.exclude({option::blind_spots.name, other});
+    }
 }
 
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
@@ -106,6 +110,9 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
             read.push_back(file);
         }
         finish_against(attend.against, operands.words, attend.output, read);
+    }
+    if (attend.against.suggest) {
+        (void)format_of_suggested(attend.against);
     }
     if (attend.show.all) {
         attend.attend.show =

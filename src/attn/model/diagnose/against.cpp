@@ -92,13 +92,6 @@ Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>
 
 namespace {
 
-/// As (B, H, T, width), row-major.
-std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values)
-{
-    const bool joined = compared == Compared::context && call.views.side_by_side;
-    return joined ? split_into_heads(values, dims_of(call, compared)) : values;
-}
-
 /// Whether a number of the file, at a flat place, belongs to a query before the lengths.
 bool is_before_lengths(const Call& call, const ComparedDims& dims, Compared compared, Index at)
 {
@@ -161,6 +154,12 @@ std::vector<double> split_into_heads(const std::vector<double>& values, const Co
         }
     }
     return ordered;
+}
+
+std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values)
+{
+    const bool joined = compared == Compared::context && call.views.side_by_side;
+    return joined ? split_into_heads(values, dims_of(call, compared)) : values;
 }
 
 bool is_whole(const ComparedTensor& file)

@@ -72,6 +72,8 @@ struct Against {
 
 /// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width).
 [[nodiscard]] std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims);
+/// What attend() gave of this, as ComparedDims say: only a context may have its heads side by side.
+[[nodiscard]] std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values);
 
 /// Whether a file was printed without decimals: its numbers may have lost them.
 [[nodiscard]] bool is_whole(const ComparedTensor& file);

@@ -2,12 +2,13 @@
 
 #include "attn/core/parallel.hpp"
 #include "attn/model/diagnose/rounding.hpp"
-#include "attn/model/diagnose/suggest.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace attn::model::diagnose {
 namespace {
@@ -41,7 +42,7 @@ struct Progress {
     [[nodiscard]] Blind why() const { return same ? Blind::same : tolerated ? Blind::tolerated : Blind::as_type_allows; }
 };
 
-/// Rows of every head, first and last among them, on which most mistakes show.
+/// Rows of some heads, first and last among them, on which most mistakes show.
 std::vector<core::RowPlace> first_rows(const ComparedDims& l)
 {
     constexpr Index per_head = 12, heads = 8;
@@ -57,27 +58,69 @@ std::vector<core::RowPlace> first_rows(const ComparedDims& l)
     return rows;
 }
 
-/// Whether it is still unseen after some rows; of what mixes the rows of a head that would cost as much as all.
-bool passes_first_rows(const Call& call, const Variant& variant, Compared compared, const Test& test, SharedProducts& shared)
+std::vector<Index> heads_in(const std::vector<core::RowPlace>& rows, Index H)
 {
-    if (mixes_rows(variant)) {
-        return true;
+    std::set<Index> heads;
+    for (const core::RowPlace place : rows) {
+        heads.insert(place.b * H + place.h);
     }
-    const ComparedDims l = dims_of(call, compared);
+    return {heads.begin(), heads.end()};
+}
+
+/// Calls use(row) for those rows under a variant, until it says that it is enough.
+template <typename Use>
+void for_first_rows(const Call& call, const Variant& variant, Compared compared, SharedProducts& shared, const Use& use)
+{
     const Masking masking(call, variant);
-    const Across nothing;
-    Rows made(masking, shared, nothing);
-    Progress progress{.as_type_allows = !test.exact.empty()};
-    for (const core::RowPlace place : first_rows(l)) {
-        auto at = static_cast<std::size_t>(((place.b * l.H + place.h) * l.T + place.i) * l.width);
-        for (const double number : compared_row(made, compared, place)) {
-            progress.add(test, at++, number);
-        }
-        if (!progress.unseen()) {
-            return false;
+    const std::vector<core::RowPlace> rows = first_rows(dims_of(call, compared));
+    const Across known = across(masking, shared, heads_in(rows, masking.sizes.H), {});
+    Rows made(masking, shared, known);
+    for (const core::RowPlace place : rows) {
+        if (use(compared_row(made, compared, place))) {
+            return;
         }
     }
-    return true;
+}
+
+/// A test of those rows alone.
+Test in_first_rows(const Test& whole, const ComparedDims& l)
+{
+    Test few{.plain = {}, .right = {}, .exact = {}, .tolerance = whole.tolerance, .allowed = whole.allowed, .type = whole.type};
+    for (const auto numbers : {&Test::plain, &Test::right, &Test::exact}) {
+        for (const core::RowPlace place : first_rows(l)) {
+            const auto first = (whole.*numbers).begin() + ((place.b * l.H + place.h) * l.T + place.i) * l.width;
+            (few.*numbers).insert((few.*numbers).end(), first, first + ((whole.*numbers).empty() ? 0 : l.width));
+        }
+    }
+    return few;
+}
+
+/// The same of another call, in which the right numbers are those that variants make.
+Test in_first_rows(const Test& like, const Call& call, Compared compared, SharedProducts& shared)
+{
+    Test few{.plain = {}, .right = {}, .exact = {}, .tolerance = like.tolerance, .allowed = like.allowed, .type = like.type};
+    for_first_rows(call, {}, compared, shared, [&](const std::vector<double>& row) {
+        few.plain.insert(few.plain.end(), row.begin(), row.end());
+        return false;
+    });
+    few.right = few.plain;
+    round_all(few.right, like.type);
+    few.exact = like.exact.empty() ? few.exact : few.plain;
+    return few;
+}
+
+/// Whether a mistake is still unseen after those rows.
+bool passes(const Call& call, const Variant& variant, Compared compared, const Test& of_rows, SharedProducts& shared)
+{
+    Progress progress{.as_type_allows = !of_rows.exact.empty()};
+    std::size_t at = 0;
+    for_first_rows(call, variant, compared, shared, [&](const std::vector<double>& row) {
+        for (const double number : row) {
+            progress.add(of_rows, at++, number);
+        }
+        return !progress.unseen();
+    });
+    return progress.unseen();
 }
 
 Progress after_all_rows(const Call& call, const Variant& variant, Compared compared, const Test& test, const core::Work& work)
@@ -90,34 +133,28 @@ Progress after_all_rows(const Call& call, const Variant& variant, Compared compa
     return progress;
 }
 
-std::vector<double> in_order(const Call& call, Compared compared, const std::vector<double>& numbers)
-{
-    const bool joined = compared == Compared::context && call.views.side_by_side;
-    return joined ? split_into_heads(numbers, dims_of(call, compared)) : numbers;
-}
-
 Test test_of(const Call& call, Compared compared, const StoredTensor& right, const Criterion& criterion, HalfReference& half,
              const core::Work& work)
 {
     Test test{.plain = evaluate(call, {}, compared, work),
-              .right = in_order(call, compared, load<double>(right.view()).values),
+              .right = by_heads(call, compared, load<double>(right.view()).values),
               .exact = {},
               .tolerance = criterion.tolerance.value_or(usual_tolerance(right.type)),
               .type = precision_of(right.type)};
     const bool is_half = right.type == ElementType::float16 || right.type == ElementType::bfloat16;
     if (is_half && !criterion.strict) {
         const std::optional<HalfAccuracy> accuracy = half.accuracy({{right.name, right.view()}}, right, test.tolerance.atol);
-        test.exact = in_order(call, compared, half.exact());
+        test.exact = by_heads(call, compared, half.exact());
         test.allowed = accuracy->allowed;
     }
     return test;
 }
 
 /// Of each mistake that can be made in other sizes, the first change of them in which it can.
-std::map<const Mistake*, Resized> made_in_other_sizes(const ResolvedAttend& call)
+std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others)
 {
-    std::map<const Mistake*, Resized> changes;
-    for (const ChangedInput& other : inputs_of_other_sizes(call)) {
+    std::map<const Mistake*, InputChange> changes;
+    for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
         for (const Mistake* mistake : mistakes_in(call_of(ResolvedAttend(inputs, other.options, RunSettings())))) {
             changes.try_emplace(mistake, other.change);
@@ -128,10 +165,29 @@ std::map<const Mistake*, Resized> made_in_other_sizes(const ResolvedAttend& call
 
 /// Whether a mistake that needs the change is the right computation without it: one head has no order. Others cannot be made
 /// at all: a square of scores that is none.
-bool is_right_without(Resized change)
+bool is_right_without(InputChange change)
 {
-    return change == Resized::value_width || change == Resized::wider_heads || change == Resized::more_heads ||
-           change == Resized::grouped_heads;
+    constexpr std::array with_room{InputChange::numbers,     InputChange::fewer_queries, InputChange::value_width,
+                                   InputChange::wider_heads, InputChange::more_heads,    InputChange::grouped_heads};
+    return std::ranges::find(with_room, change) != with_room.end();
+}
+
+/// Says of each mistake that has none yet which change would show it.
+void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, Compared compared, const Test& test)
+{
+    for (const ChangedInput& other : others) {
+        const AttendInputs inputs = inputs_of(other.tensors);
+        const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
+        SharedProducts shared(call);
+        const Test there = in_first_rows(test, call, compared, shared);
+        for (BlindSpot& spot : unseen) {
+            const Variant variant = spot.mistake->on({});
+            if (!spot.change && spot.mistake->applies(call) && size_counts(*spot.mistake, call) &&
+                !passes(call, variant, compared, there, shared)) {
+                spot.change = other.change;
+            }
+        }
+    }
 }
 
 } // namespace
@@ -145,7 +201,8 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     }
     const Compared compared = right.name == name_of(Item::weights) ? Compared::weights : Compared::context;
     const Test test = test_of(call, compared, right, criterion, half, work);
-    const std::map<const Mistake*, Resized> elsewhere = made_in_other_sizes(resolved);
+    const std::vector<ChangedInput> others = changed_inputs(resolved);
+    const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
 
     BlindSpots spots{.unseen = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}};
     if (!test.exact.empty()) {
@@ -168,13 +225,16 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     spots.possible = made.size() + spots.unseen.size();
 
     SharedProducts shared(call);
-    std::vector<char> passes(made.size());
+    const Test of_rows = in_first_rows(test, dims_of(call, compared));
+    std::vector<char> seen(made.size());
     core::for_each_block(std::ssize(made), work, [&](Index block) {
         const auto at = static_cast<std::size_t>(block);
-        passes[at] = passes_first_rows(call, made[at]->on({}), compared, test, shared) ? 1 : 0;
+        const Variant variant = made[at]->on({});
+        // Of what mixes the rows of a head some would cost as much as all.
+        seen[at] = mixes_rows(variant) || passes(call, variant, compared, of_rows, shared) ? 0 : 1;
     });
     for (std::size_t at = 0; at < made.size(); ++at) {
-        if (passes[at] == 0) {
+        if (seen[at] != 0) {
             continue;
         }
         const Progress progress = after_all_rows(call, made[at]->on({}), compared, test, work);
@@ -187,13 +247,34 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
             const auto change = elsewhere.find(made[at]);
             spot = {made[at], Blind::no_room, 0,
                     change != elsewhere.end() ? change->second
-                    : of_vectors              ? Resized::wider_heads
-                                              : Resized::more_keys};
+                    : of_vectors              ? InputChange::wider_heads
+                                              : InputChange::more_keys};
         }
         spots.unseen.push_back(spot);
     }
     std::ranges::sort(spots.unseen, {}, &BlindSpot::mistake);
+    find_changes(spots.unseen, others, compared, test);
     return spots;
+}
+
+RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion, const core::Work& work)
+{
+    RevealingInput best;
+    for (std::size_t way = 0; way < ways_to_draw(resolved); ++way) {
+        RevealingInput drawn{drawn_anew(resolved, way), {}};
+        const AttendInputs inputs = inputs_of(drawn.tensors);
+        RunSettings settings;
+        settings.threads = work.threads;
+        settings.isa = resolved.settings.isa;
+        settings.memory_limit = resolved.settings.memory_limit;
+        const ResolvedAttend there(inputs, resolved.options, settings);
+        HalfReference half(there);
+        drawn.spots = blind_spots(there, attend(there).tensors.front(), criterion, half, work);
+        if (way == 0 || drawn.spots.seen() > best.spots.seen()) {
+            best = std::move(drawn);
+        }
+    }
+    return best;
 }
 
 } // namespace attn::model::diagnose

@@ -25,8 +25,8 @@ inline constexpr std::array<std::string_view, 4> blind_names{"same", "within-tol
 struct BlindSpot {
     const Mistake* mistake;
     Blind why;
-    double largest = 0;                 ///< |made - right|, both in float64
-    std::optional<Resized> change = {}; ///< of no_room
+    double largest = 0;                     ///< |made - right|, both in float64
+    std::optional<InputChange> change = {}; ///< the first that shows it, where one is known; always of no_room
 };
 
 struct BlindSpots {
@@ -43,5 +43,14 @@ struct BlindSpots {
 /// (Call::is_plain), and as attend().
 [[nodiscard]] BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
                                      HalfReference& half, const core::Work& work);
+
+/// Inputs of the same shapes and types as those of a call, and what a test on them does not see.
+struct RevealingInput {
+    std::vector<StoredTensor> tensors; ///< as those of Suggestion
+    BlindSpots spots;
+};
+/// Of several that are drawn, the one on which a test with these options sees the most. Throws as blind_spots().
+[[nodiscard]] RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion,
+                                             const core::Work& work);
 
 } // namespace attn::model::diagnose

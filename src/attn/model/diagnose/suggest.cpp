@@ -22,7 +22,10 @@ struct Plan {
     double scores = 1.5; ///< of queries and keys
     double values = 1;
     bool same_shapes = true;
+    bool uneven = false; ///< queries from small to large, and lengths that hide few keys
 };
+/// What the queries of an uneven plan are multiplied by, one row after the other. Five: no number of heads is a multiple of it.
+constexpr std::array uneven_factors{0.07, 1.0, 11.0, 1.0, 90.0};
 
 // ---- tensors ---------------------------------------------------------------------------------------------------------------
 
@@ -35,17 +38,22 @@ public:
         const AttentionDims& l = plan.sizes;
         const bool by_heads = !views.merged;
         add(operand::queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
+        if (plan.uneven) {
+            make_uneven(tensors_.back());
+        }
         add(operand::keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
         add(operand::values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v), plan.values);
-        if (inputs.past_key) {
-            add(operand::past_key, heads_of(*inputs.past_key, l.H_kv, l.P, l.d_k), plan.scores);
-            add(operand::past_value, heads_of(*inputs.past_value, l.H_kv, l.P, l.d_v), plan.values);
+        if (l.P > 0) {
+            add(operand::past_key, heads_of(inputs.past_key.value_or(inputs.keys), l.H_kv, l.P, l.d_k), plan.scores);
+            add(operand::past_value, heads_of(inputs.past_value.value_or(inputs.values), l.H_kv, l.P, l.d_v), plan.values);
         }
         if (inputs.mask) {
             add_mask(*inputs.mask);
         }
         if (inputs.lengths) {
-            store_numbers(operand::lengths, {l.B}, stream_.integers(l.B, 1, l.S + 1));
+            const bool few_hidden = plan.uneven && l.total() > 2;
+            store_numbers(operand::lengths, {l.B},
+                          few_hidden ? stream_.integers(l.B, l.total() / 2 + 1, l.total()) : stream_.integers(l.B, 1, l.S + 1));
         }
         if (inputs.sinks) {
             add(operand::sinks, {l.H}, 1);
@@ -79,9 +87,20 @@ private:
         store_numbers(operand, std::move(shape), stream_.normal(count, 0, deviation));
     }
 
+    static void make_uneven(StoredTensor& queries)
+    {
+        std::vector<double> numbers = load<double>(queries.view()).values;
+        const auto width = static_cast<std::size_t>(queries.shape.back());
+        for (std::size_t at = 0; at < numbers.size(); ++at) {
+            numbers[at] *= uneven_factors[at / width % uneven_factors.size()];
+        }
+        queries.bytes = to_bytes<double>(queries.type, numbers);
+    }
+
     void store_numbers(const AttendOperand& operand, Shape shape, const std::vector<double>& numbers)
     {
-        const ElementType type = operand.in(inputs_)->type;
+        const TensorView* given = operand.in(inputs_);
+        const ElementType type = given != nullptr ? given->type : inputs_.keys.type; // of a cache that the call has not
         StoredTensor& tensor = tensors_.emplace_back(std::string(operand.name), type, std::move(shape));
         tensor.bytes = to_bytes<double>(type, numbers);
     }
@@ -145,14 +164,13 @@ Index largest_tile(std::span<const Candidate> candidates)
 }
 
 struct OtherSizes {
-    Resized change;
+    InputChange change;
     AttentionDims sizes;
 };
 
 /// Other sizes one by one, then together. Where the heads are said, they stay as many.
-std::vector<OtherSizes> other_sizes(const AttendViews& views, Index tile, bool heads_are_said)
+std::vector<OtherSizes> other_sizes(const AttentionDims& given, Index tile, bool heads_are_said)
 {
-    const AttentionDims& given = views.sizes;
     const bool square = given.T == given.total() && given.P == 0;
     const bool equal = given.d_k == given.d_v;
     const auto with = [&](auto change) {
@@ -183,36 +201,62 @@ std::vector<OtherSizes> other_sizes(const AttendViews& views, Index tile, bool h
         l.H_kv = heads_are_said ? given.H_kv : std::max<Index>(given.H_kv, 2);
         l.H = heads_are_said ? given.H : 2 * l.H_kv;
     };
-    return {{Resized::value_width, with([&](AttentionDims& l) {
+    return {{InputChange::value_width, with([&](AttentionDims& l) {
                  l.T = square ? given.T : given.T + 3;
                  l.d_v = given.d_v + 1;
              })},
-            {Resized::wider_heads, with(wider)},
-            {Resized::more_heads, with(more)},
-            {Resized::few_keys, with(shorter)},
-            {Resized::more_keys, with(longer)},
-            {Resized::all, with([&](AttentionDims& l) {
+            {InputChange::wider_heads, with(wider)},
+            {InputChange::more_heads, with(more)},
+            {InputChange::few_keys, with(shorter)},
+            {InputChange::more_keys, with(longer)},
+            {InputChange::all, with([&](AttentionDims& l) {
                  longer(l);
                  wider(l);
                  more(l);
                  l.T += square ? 0 : 2;
                  l.d_v += 1;
              })},
-            {Resized::grouped_heads, with(grouped)}};
+            {InputChange::grouped_heads, with(grouped)}};
 }
 
-std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tied)
+/// Small ones that have what these have: a square, a cache, grouped heads, and more than two of a batch.
+AttentionDims reduced(AttentionDims l)
+{
+    constexpr Index most_keys = 67, most_heads = 4, most_entries = 3;
+    const Index group = l.H / l.H_kv;
+    l.B = std::min(l.B, most_entries);
+    l.H_kv = std::min(l.H_kv, most_heads);
+    l.H = l.H_kv * std::min(group, most_heads);
+    l.T = std::min(l.T, most_keys);
+    l.S = std::min(l.S, most_keys);
+    l.P = std::min(l.P, most_keys);
+    return l;
+}
+
+bool is_large(const AttentionDims& l)
 {
     constexpr Index large = Index{1} << 21; // scores
+    return l.B * l.H * l.T * l.total() > large;
+}
+
+/// Of the same shapes.
+std::vector<Plan> plans(const AttendViews& views)
+{
     const AttentionDims& l = views.sizes;
     std::vector<Plan> all{{l}, {l, 5, 1}};
-    if (l.B * l.H * l.T * l.total() <= large) {
+    if (!is_large(l)) {
         const double huge = std::min(largest_finite(views.queries.type) / 64, 1e6); // more than float16 holds
         for (const Plan& plan : {Plan{l, 0.4, 1}, Plan{l, 14, 1}, Plan{l, 1.5, huge}}) {
             all.push_back(plan);
         }
     }
-    for (const OtherSizes& other : other_sizes(views, largest_tile(tied), views.merged || views.sizes.P > 0)) {
+    return all;
+}
+
+std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tied)
+{
+    std::vector<Plan> all = plans(views);
+    for (const OtherSizes& other : other_sizes(views.sizes, largest_tile(tied), views.merged || views.sizes.P > 0)) {
         for (const double scores : {1.5, 5.0}) {
             all.push_back({other.sizes, scores, 1, false});
         }
@@ -313,18 +357,42 @@ AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
     return inputs;
 }
 
-std::vector<ChangedInput> inputs_of_other_sizes(const ResolvedAttend& call)
+std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
 {
+    const AttentionDims few = reduced(call.views.sizes);
+    std::vector<OtherSizes> all = other_sizes(few, tile_sizes.back(), false);
+    AttentionDims fewer_queries = few, cached = few;
+    fewer_queries.S = std::max(few.S, few.T) + 3;
+    all.insert(all.begin(), {InputChange::fewer_queries, fewer_queries});
+    if (few.P == 0) {
+        cached.P = 3;
+        all.push_back({InputChange::cached, cached});
+    }
+    if (!is_large(call.views.sizes)) {
+        all.insert(all.begin(), {InputChange::numbers, call.views.sizes});
+    }
     std::vector<ChangedInput> inputs;
-    for (const OtherSizes& other : other_sizes(call.views, tile_sizes.back(), false)) {
+    for (const OtherSizes& other : all) {
         Attend options = call.options;
         if (options.heads) {
             options.heads = other.sizes.H;
             options.kv_heads = other.sizes.H_kv;
         }
-        inputs.push_back({other.change, std::move(options), Drawn(call.inputs, call.views, {other.sizes}).take()});
+        inputs.push_back(
+            {other.change, std::move(options), Drawn(call.inputs, call.views, {.sizes = other.sizes, .uneven = true}).take()});
     }
     return inputs;
+}
+
+std::size_t ways_to_draw(const ResolvedAttend& call)
+{
+    return plans(call.views).size() + 1;
+}
+
+std::vector<StoredTensor> drawn_anew(const ResolvedAttend& call, std::size_t way)
+{
+    const Plan uneven{.sizes = call.views.sizes, .uneven = true};
+    return Drawn(call.inputs, call.views, way == 0 ? uneven : plans(call.views)[way - 1]).take();
 }
 
 Suggestion suggest_input(const ResolvedAttend& tied_call, Compared compared, std::span<const Candidate> tied,
