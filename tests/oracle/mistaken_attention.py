@@ -80,6 +80,14 @@ class Case:
             return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
         return x.reshape(x.shape[4 - len(self.layout):])
 
+    def loaded(self, stored: np.ndarray, heads: int) -> np.ndarray:
+        """The way back."""
+        if self.four:
+            return stored.transpose(0, 2, 1, 3)
+        if self.layout == "BTHd":
+            return stored.reshape(*stored.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+        return stored.reshape(self.B, heads, *stored.shape[-2:])
+
     def tensors(self) -> dict:
         """What the options of files name, beside the results."""
         new = {"-q": self.q, "-k": self.k[:, :, self.P:], "-v": self.v[:, :, self.P:]}

@@ -80,8 +80,8 @@ def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float, floa
 class Question:
     """A case in a folder, with what every mistake makes of it. Candidates are tuples of names."""
 
-    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES):
-        self.case, self.folder, self.draw = Case(seed), folder, np.random.default_rng(seed + 10**9)
+    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES, case: Case | None = None):
+        self.case, self.folder, self.draw = case or Case(seed), folder, np.random.default_rng(seed + 10**9)
         self.right = self.result()
         self.results = {(name,): self.result(name) for name in possible(self.case) if name in mistakes}
         self.others = {}  # that are not planted here, but may give the same

@@ -73,7 +73,7 @@ report::RevealingFile write_revealing_input(const TypedCall& call, const model::
     model::diagnose::RevealingInput found =
         revealing_input(call.resolved, options.criterion(), {.threads = call.globals.threads});
     report::RevealingFile file;
-    if (found.spots.seen() > spots.seen()) {
+    if (!found.tensors.empty() && found.spots.seen() > spots.seen()) {
         write(found.tensors, options);
         file.path = *options.suggest;
         file.command = command_for(file.path, found.tensors, call.typed);

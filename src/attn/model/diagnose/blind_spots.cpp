@@ -35,7 +35,9 @@ struct Progress {
         constexpr double of_another_order = 1e-12; // of sums
         const double made = rounded(number, test.type), difference = absolute_difference(number, test.plain[at]);
         same = same && difference <= of_another_order * std::max(1.0, std::abs(test.plain[at]));
-        tolerated = tolerated && within(made, test.right[at], test.tolerance);
+        // Rounding may have taken the right number itself out of the tolerance.
+        tolerated = tolerated && (within(made, test.right[at], test.tolerance) ||
+                                  within(made, rounded(test.plain[at], test.type), test.tolerance));
         as_type_allows = as_type_allows && (made == test.right[at] || std::abs(made - test.exact[at]) <= test.allowed);
         largest = std::max(largest, difference);
     }
@@ -150,6 +152,20 @@ Test test_of(const Call& call, Compared compared, const StoredTensor& right, con
     return test;
 }
 
+/// BlindSpots::noise.
+double noise_of(const Test& test)
+{
+    double of_tolerance = 0, of_half = test.exact.empty() ? infinity : 0;
+    for (std::size_t at = 0; at < test.right.size(); ++at) {
+        const double right = test.right[at], far = absolute_difference(right, test.plain[at]);
+        if (far > 0) { // and neither NaN
+            of_tolerance = std::max(of_tolerance, far / (test.tolerance.atol + test.tolerance.rtol * std::abs(right)));
+            of_half = test.exact.empty() ? of_half : std::max(of_half, std::abs(right - test.exact[at]) / test.allowed);
+        }
+    }
+    return std::min(of_tolerance, of_half);
+}
+
 /// Of each mistake that can be made in other sizes, the first change of them in which it can.
 std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others)
 {
@@ -167,12 +183,11 @@ std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedIn
 /// at all: a square of scores that is none.
 bool is_right_without(InputChange change)
 {
-    constexpr std::array with_room{InputChange::numbers,     InputChange::fewer_queries, InputChange::value_width,
-                                   InputChange::wider_heads, InputChange::more_heads,    InputChange::grouped_heads};
-    return std::ranges::find(with_room, change) != with_room.end();
+    constexpr std::array without_room{InputChange::more_keys, InputChange::few_keys, InputChange::all, InputChange::cached};
+    return std::ranges::find(without_room, change) == without_room.end();
 }
 
-/// Says of each mistake that has none yet which change would show it.
+/// Says of each mistake which change would show it, if one would.
 void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, Compared compared, const Test& test)
 {
     for (const ChangedInput& other : others) {
@@ -182,8 +197,7 @@ void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput
         const Test there = in_first_rows(test, call, compared, shared);
         for (BlindSpot& spot : unseen) {
             const Variant variant = spot.mistake->on({});
-            if (!spot.change && spot.mistake->applies(call) && size_counts(*spot.mistake, call) &&
-                !passes(call, variant, compared, there, shared)) {
+            if (!spot.change && spot.mistake->applies(call) && !passes(call, variant, compared, there, shared)) {
                 spot.change = other.change;
             }
         }
@@ -204,7 +218,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     const std::vector<ChangedInput> others = changed_inputs(resolved);
     const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
 
-    BlindSpots spots{.unseen = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}};
+    BlindSpots spots{.unseen = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}, .noise = noise_of(test)};
     if (!test.exact.empty()) {
         spots.half_allowed = test.allowed;
     }
@@ -219,7 +233,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
         if (mistake.applies(call)) {
             made.push_back(&mistake);
         } else if (change != elsewhere.end() && is_right_without(change->second)) {
-            spots.unseen.push_back({&mistake, Blind::no_room, 0, change->second});
+            spots.unseen.push_back({&mistake, Blind::no_room});
         }
     }
     spots.possible = made.size() + spots.unseen.size();
@@ -241,24 +255,23 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
         if (!progress.unseen()) {
             continue;
         }
-        BlindSpot spot{made[at], progress.why(), progress.largest};
-        if (progress.same && !size_counts(*made[at], call)) {
-            const bool of_vectors = made[at]->sized == &Variant::lanes || made[at]->sized == &Variant::value_lanes;
-            const auto change = elsewhere.find(made[at]);
-            spot = {made[at], Blind::no_room, 0,
-                    change != elsewhere.end() ? change->second
-                    : of_vectors              ? InputChange::wider_heads
-                                              : InputChange::more_keys};
-        }
-        spots.unseen.push_back(spot);
+        spots.unseen.push_back({made[at], progress.why(), progress.largest});
     }
     std::ranges::sort(spots.unseen, {}, &BlindSpot::mistake);
     find_changes(spots.unseen, others, compared, test);
+    for (BlindSpot& spot : spots.unseen) {
+        if (spot.why == Blind::no_room && !spot.change) {
+            spot.change = elsewhere.at(spot.mistake);
+        } else if (spot.why == Blind::same && spot.change && !size_counts(*spot.mistake, call)) {
+            spot = {spot.mistake, Blind::no_room, 0, spot.change};
+        }
+    }
     return spots;
 }
 
 RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion, const core::Work& work)
 {
+    constexpr double most_noise = 0.5;
     RevealingInput best;
     for (std::size_t way = 0; way < ways_to_draw(resolved); ++way) {
         RevealingInput drawn{drawn_anew(resolved, way), {}};
@@ -270,7 +283,7 @@ RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& 
         const ResolvedAttend there(inputs, resolved.options, settings);
         HalfReference half(there);
         drawn.spots = blind_spots(there, attend(there).tensors.front(), criterion, half, work);
-        if (way == 0 || drawn.spots.seen() > best.spots.seen()) {
+        if (drawn.spots.noise <= most_noise && (best.tensors.empty() || drawn.spots.seen() > best.spots.seen())) {
             best = std::move(drawn);
         }
     }

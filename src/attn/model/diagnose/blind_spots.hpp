@@ -34,6 +34,7 @@ struct BlindSpots {
     std::size_t possible = 0;           ///< mistakes that can be made with these options, in these sizes or in others
     Tolerance tolerance;                ///< that counts
     std::optional<double> half_allowed; ///< |number - float64| that float16 or bfloat16 may have, unless that does not count
+    double noise = 0;                   ///< how much of what is allowed the rounding of `right` alone takes; beyond 1 it fails
 
     [[nodiscard]] std::size_t seen() const { return possible - unseen.size(); }
 };
@@ -49,7 +50,8 @@ struct RevealingInput {
     std::vector<StoredTensor> tensors; ///< as those of Suggestion
     BlindSpots spots;
 };
-/// Of several that are drawn, the one on which a test with these options sees the most. Throws as blind_spots().
+/// Of several that are drawn, the one on which a test with these options sees the most. One on which rounding alone takes half
+/// of what is allowed is not taken; where all do, there are no tensors. Throws as blind_spots().
 [[nodiscard]] RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion,
                                              const core::Work& work);
 

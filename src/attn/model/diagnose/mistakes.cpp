@@ -1,6 +1,7 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
 #include "attn/model/diagnose/masking.hpp"
+#include "attn/model/diagnose/seen_in_public.hpp"
 
 #include <fmt/format.h>
 
@@ -555,14 +556,16 @@ std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
     for (const Row& row : list) {
+        const Index threads = threads_of(row.name);
         if (row.sized == nullptr) {
-            all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
+            all.push_back(
+                {{std::string(row.name), row.group, std::string(row.what), row.advice, threads}, row.change, row.applies});
             continue;
         }
         const Sizes& of = *std::ranges::find(all_sizes, row.sized, &Sizes::knob);
         for (const Index size : of.sizes) {
             const std::string what = fmt::format("{} ({})", row.what, fmt::format(fmt::runtime(of.how), size));
-            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, what, row.advice},
+            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, what, row.advice, threads},
                            row.change,
                            row.applies,
                            row.sized,

@@ -22,6 +22,7 @@ struct MistakeInfo {
     Group group;
     std::string what;        ///< "causal mask aligned top-left": what gives the numbers
     std::string_view advice; ///< "--causal-align top-left, or align your mask at keys - queries"
+    Index threads = 0;       ///< public ones in which it made numbers wrong: seen_in_public.hpp
 };
 
 /// What a mistake does to the right attention: it turns knobs of a variant, or edits what core is asked. nullptr: neither.

@@ -9,6 +9,7 @@
 #include <array>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace attn::model::diagnose {
 namespace {
@@ -22,10 +23,11 @@ struct Plan {
     double scores = 1.5; ///< of queries and keys
     double values = 1;
     bool same_shapes = true;
-    bool uneven = false; ///< queries from small to large, and lengths that hide few keys
+    bool uneven = false;     ///< queries from small to large, and lengths that hide few keys
+    bool empty_rows = false; ///< of a mask or lengths: some queries see no key
 };
 /// What the queries of an uneven plan are multiplied by, one row after the other. Five: no number of heads is a multiple of it.
-constexpr std::array uneven_factors{0.07, 1.0, 11.0, 1.0, 90.0};
+constexpr std::array uneven_factors{0.07, 1.0, 2.0, 1.0, 4.0};
 
 // ---- tensors ---------------------------------------------------------------------------------------------------------------
 
@@ -52,8 +54,10 @@ public:
         }
         if (inputs.lengths) {
             const bool few_hidden = plan.uneven && l.total() > 2;
-            store_numbers(operand::lengths, {l.B},
-                          few_hidden ? stream_.integers(l.B, l.total() / 2 + 1, l.total()) : stream_.integers(l.B, 1, l.S + 1));
+            std::vector<double> lengths =
+                few_hidden ? stream_.integers(l.B, l.total() / 2 + 1, l.total()) : stream_.integers(l.B, 1, l.S + 1);
+            lengths.back() = plan.empty_rows ? 0 : lengths.back();
+            store_numbers(operand::lengths, {l.B}, lengths);
         }
         if (inputs.sinks) {
             add(operand::sinks, {l.H}, 1);
@@ -127,6 +131,9 @@ private:
         std::vector<double> numbers = stream_.normal(count, 0, 1);
         for (std::size_t at = 0; at < numbers.size(); ++at) {
             numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
+        }
+        if (plan_.empty_rows && hides) {
+            std::fill_n(numbers.begin(), shape.back(), boolean ? 0.0 : -infinity);
         }
         store_numbers(operand::mask, std::move(shape), numbers);
     }
@@ -360,26 +367,32 @@ AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
 std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
 {
     const AttentionDims few = reduced(call.views.sizes);
-    std::vector<OtherSizes> all = other_sizes(few, tile_sizes.back(), false);
-    AttentionDims fewer_queries = few, cached = few;
-    fewer_queries.S = std::max(few.S, few.T) + 3;
-    all.insert(all.begin(), {InputChange::fewer_queries, fewer_queries});
-    if (few.P == 0) {
-        cached.P = 3;
-        all.push_back({InputChange::cached, cached});
+    std::vector<std::pair<InputChange, Plan>> plans;
+    const auto add = [&](InputChange change, const AttentionDims& sizes) -> Plan& {
+        return plans.emplace_back(change, Plan{.sizes = sizes, .uneven = true}).second;
+    };
+    for (const OtherSizes& other : other_sizes(few, tile_sizes.back(), false)) {
+        add(other.change, other.sizes);
+        if (other.change == InputChange::more_keys && few.P == 0) {
+            add(InputChange::cached, other.sizes).sizes.P = 3;
+        }
     }
     if (!is_large(call.views.sizes)) {
-        all.insert(all.begin(), {InputChange::numbers, call.views.sizes});
+        add(InputChange::numbers, call.views.sizes);
     }
+    add(InputChange::larger_scores, few).scores = 14;
+    add(InputChange::empty_rows, few).empty_rows = true;
+    add(InputChange::fewer_queries, few).sizes.S = few.T + 3;
+    add(InputChange::more_queries, few).sizes.T = few.S + 3;
+    std::ranges::sort(plans, {}, &std::pair<InputChange, Plan>::first);
     std::vector<ChangedInput> inputs;
-    for (const OtherSizes& other : all) {
+    for (const auto& [change, plan] : plans) {
         Attend options = call.options;
         if (options.heads) {
-            options.heads = other.sizes.H;
-            options.kv_heads = other.sizes.H_kv;
+            options.heads = plan.sizes.H;
+            options.kv_heads = plan.sizes.H_kv;
         }
-        inputs.push_back(
-            {other.change, std::move(options), Drawn(call.inputs, call.views, {.sizes = other.sizes, .uneven = true}).take()});
+        inputs.push_back({change, std::move(options), Drawn(call.inputs, call.views, plan).take()});
     }
     return inputs;
 }

@@ -26,21 +26,32 @@ struct Suggestion {
 /// What is different in another input: the numbers alone, or sizes, too.
 enum class InputChange {
     numbers,
-    fewer_queries,
+    larger_scores,
+    empty_rows,
     value_width,
     wider_heads,
     more_heads,
-    few_keys,
     more_keys,
+    few_keys,
     all,
     grouped_heads,
+    fewer_queries,
+    more_queries,
     cached
 };
-inline constexpr std::array<std::string_view, 10> change_names{
-    "other numbers", "fewer queries than keys",           "values of another width than keys",
-    "wider heads",   "more batch entries and heads",      "five keys",
-    "more keys",     "more keys in more and wider heads", "more query heads than key/value heads",
-    "a cache"};
+inline constexpr std::array<std::string_view, 13> change_names{"other numbers",
+                                                               "larger scores",
+                                                               "queries that see no key",
+                                                               "values of another width than keys",
+                                                               "wider heads",
+                                                               "more batch entries and heads",
+                                                               "more keys",
+                                                               "five keys",
+                                                               "more keys in more and wider heads",
+                                                               "more query heads than key/value heads",
+                                                               "fewer queries than keys",
+                                                               "more queries than keys",
+                                                               "a cache"};
 
 /// Inputs with the options of a call in other sizes, in which tiles, vectors and parts of every size have a rest. Drawn, as
 /// those of suggest_input; small, however large the call is.
@@ -49,7 +60,7 @@ struct ChangedInput {
     Attend options; ///< the same, but for the number of heads
     std::vector<StoredTensor> tensors;
 };
-/// One for each change, in the order of InputChange; other numbers alone where the call is small.
+/// One for each change, in the order of InputChange; other numbers in the same sizes only where the call is small.
 [[nodiscard]] std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call);
 
 /// The ways to draw inputs of the same shapes, and one of them: the first has queries from small to large, so that weights are

@@ -214,10 +214,12 @@ void write(JsonWriter& json, const BlindSpots& spots)
     json.member("rtol", spots.tolerance.rtol);
     json.member("atol", spots.tolerance.atol);
     json.member("half_allowed", spots.half_allowed);
+    json.member("noise", spots.noise);
     json.objects("unseen", spots.unseen, [&](const model::diagnose::BlindSpot& spot) {
         json.member("mistake", spot.mistake->name);
         json.member("what", spot.mistake->what);
         json.member("advice", spot.mistake->advice);
+        json.member("threads", spot.mistake->threads);
         json.member("why", model::diagnose::blind_names[static_cast<std::size_t>(spot.why)]);
         if (spot.change) {
             json.member("change", model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)));

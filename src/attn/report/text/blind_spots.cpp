@@ -9,7 +9,7 @@
 #include <iterator>
 #include <span>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace attn::report {
@@ -65,15 +65,21 @@ std::string line_of(std::span<const BlindSpot> spots)
             text.insert(text.size() - 1, fmt::format(", {}", spot.mistake->size));
         }
     }
-    return largest == 0 || first.why == Blind::same ? text
-                                                    : fmt::format("{}; largest difference {}", text, short_number(largest));
+    if (largest > 0 && first.why != Blind::same) {
+        text += fmt::format("; largest difference {}", short_number(largest));
+    }
+    if (const Index threads = first.mistake->threads; threads > 0) {
+        text += fmt::format("; seen in {} public {}", threads, threads == 1 ? "issue" : "issues");
+    }
+    return text;
 }
 
 /// Those that go unseen, in groups.
 void write_unseen(const BlindSpots& spots, Buffer& buffer)
 {
     std::vector<BlindSpot> unseen = spots.unseen;
-    std::ranges::stable_sort(unseen, {}, [](const BlindSpot& spot) { return std::pair(spot.why, spot.change); });
+    std::ranges::stable_sort(unseen, {},
+                             [](const BlindSpot& spot) { return std::tuple(spot.why, spot.change, -spot.mistake->threads); });
     for (auto first = unseen.begin(); first != unseen.end();) {
         if (first == unseen.begin() || title_of(*first, spots) != title_of(*(first - 1), spots)) {
             buffer.append(fmt::format("\n{}\n", title_of(*first, spots)));
@@ -90,20 +96,20 @@ void write_unseen(const BlindSpots& spots, Buffer& buffer)
 void write_blind_spots(const BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer)
 {
     buffer.append(fmt::format("this test sees {} of {} mistakes\n", spots.seen(), spots.possible));
-    write_unseen(spots, buffer);
-    if (suggested == nullptr) {
-        return;
+    if (spots.noise > 1) {
+        buffer.append(fmt::format("a right result may fail it: rounding alone takes {} times what is allowed\n",
+                                  short_number(spots.noise)));
     }
-    if (suggested->path.empty()) {
-        return buffer.append("\nno input is written: none that was drawn in these shapes shows more\n");
+    const bool written = suggested != nullptr && !suggested->path.empty();
+    if (written) {
+        buffer.append(fmt::format(
+            "{}, of the same shapes, shows {}; run your attention on it, and then, with its result:\n  {}\n"
+            "what {} does not show:\n",
+            visible(suggested->path), suggested->spots.seen(), visible(suggested->command), visible(suggested->path)));
     }
-    buffer.append(fmt::format("\n{}, of the same shapes, shows {} of {}; run your attention on it, and then, with its result:\n"
-                              "  {}\n",
-                              visible(suggested->path), suggested->spots.seen(), suggested->spots.possible,
-                              visible(suggested->command)));
-    if (!suggested->spots.unseen.empty()) {
-        buffer.append("what a test on it does not see:\n");
-        write_unseen(suggested->spots, buffer);
+    write_unseen(written ? suggested->spots : spots, buffer);
+    if (suggested != nullptr && !written) {
+        buffer.append("\nno input is written: none that was drawn in these shapes shows more\n");
     }
 }
 

@@ -14,7 +14,8 @@ struct RevealingFile {
     std::string path, command; ///< both empty: nothing was written, since no input that was drawn shows more
 };
 
-/// How many mistakes the test sees, and those that would pass it, by why. `suggested`: of --suggest-input; or nullptr.
+/// How many mistakes the test sees, and those that would pass it, by why; where a file is suggested, those that pass a test on
+/// that. `suggested`: nullptr where none was asked for.
 void write_blind_spots(const model::diagnose::BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer);
 
 } // namespace attn::report
