@@ -29,7 +29,7 @@ inline constexpr OptionInfo out_dtype{"--out-dtype", "TYPE", "type of the result
 /// As `bench` has them too.
 [[nodiscard]] constexpr OptionInfo alibi(std::string_view meaning)
 {
-    return switch_option("--alibi", meaning);
+    return switch_option(model::option::alibi, meaning);
 }
 [[nodiscard]] constexpr OptionInfo weights_dtype(std::string_view meaning)
 {

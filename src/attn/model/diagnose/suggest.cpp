@@ -53,6 +53,9 @@ public:
         if (inputs.segments) {
             add_segments(*inputs.segments);
         }
+        if (inputs.alibi_slopes) {
+            add_slopes(*inputs.alibi_slopes);
+        }
     }
 
     [[nodiscard]] std::vector<StoredTensor> take() && { return std::move(tensors_); }
@@ -124,6 +127,13 @@ private:
             std::sort(row, row + keys);
         }
         store_numbers(operand::segments, shape, numbers);
+    }
+
+    /// As steep as most heads of the paper, and no two alike.
+    void add_slopes(const TensorView& given)
+    {
+        const Shape shape = given.shape.size() == 1 ? Shape{plan_.sizes.H} : Shape{plan_.sizes.B, plan_.sizes.H};
+        store_numbers(operand::alibi_slopes, shape, stream_.uniform(element_count(shape), 0.02, 0.5));
     }
 
     const AttendInputs& inputs_;
