@@ -184,6 +184,33 @@ def test_masks_broadcast_from_the_right(folder, shape):
     close(attend(folder, "--mask", "mask.npy"), attention(*arrays(folder), bias=bias)[1])
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_a_mask_of_integers_is_added(folder, dtype, isa):
+    """As the operator of ONNX adds it, whose schema allows every numeric type."""
+    for shape in ((T, S), (S,), (B, 1, T, S - 2)):
+        bias = numpy.random.default_rng(22).integers(-3, 4, shape).astype(dtype)
+        for numbers in (bias, bias.astype(bias.dtype.newbyteorder(">")), numpy.asfortranarray(bias)):
+            numpy.save(folder / "mask.npy", numbers)
+            seen, added = numpy.arange(S) < shape[-1], numpy.zeros((B, H, T, S))
+            added[..., : shape[-1]] += bias
+            done = attend(folder, "--mask", "mask.npy", "--causal", "--isa", isa)
+            close(done, attention(*arrays(folder), bias=added, seen=seen & band(T, S, right=0))[1])
+    hidden = numpy.where(numpy.tri(T, S) > 0, 0, -(10**9)).astype(dtype)  # what 32 bits have in place of -inf
+    numpy.save(folder / "mask.npy", hidden)
+    close(attend(folder, "--mask", "mask.npy", "--isa", isa), attention(*arrays(folder), seen=band(T, S, right=0))[1])
+
+
+def test_a_mask_of_integers_in_float64_and_held_against_a_file(folder):
+    bias = numpy.random.default_rng(23).integers(-3, 4, (H, T, S))
+    numpy.save(folder / "mask.npy", bias)
+    exact = attend(folder, "--mask", "mask.npy", "--out-dtype", "float64")
+    close(exact, attention(*arrays(folder), bias=bias)[1], 1e-12, 1e-13)
+    numpy.save(folder / "twice.npy", attention(*arrays(folder), bias=2 * bias)[1].astype("float32"))
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--mask", "mask.npy", "--against", "twice.npy", "--json", cwd=folder)
+    assert done.code == 1 and [["mask-twice"]] == [named["mistakes"] for named in done.json["named"]]
+
+
 def test_a_short_mask_hides_the_keys_beyond_it(folder):
     numpy.save(folder / "mask.npy", numpy.ones((T, 3), bool))
     close(attend(folder, "--mask", "mask.npy"), attention(*arrays(folder), seen=numpy.arange(S) < 3)[1])

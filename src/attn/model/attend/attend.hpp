@@ -45,8 +45,8 @@ inline constexpr std::array<std::string_view, 2> empty_row_names{"zero", "nan"};
 struct AttendInputs {
     TensorView queries, keys, values;
     std::optional<TensorView> past_key = {}, past_value = {}; ///< both or none
-    std::optional<TensorView> mask = {}; ///< bool (true = seen) or floating point (added); broadcasts from the right to (B, H,
-                                         ///< T, P+S); a short last dimension is masked beyond
+    std::optional<TensorView> mask = {};         ///< bool (true = seen) or numbers (added); broadcasts from the right to (B, H,
+                                                 ///< T, P+S); a short last dimension is masked beyond
     std::optional<TensorView> lengths = {};      ///< (B) integers: of the P+S keys those from there on are masked
     std::optional<TensorView> sinks = {};        ///< (H): finite or -inf
     std::optional<TensorView> alibi_slopes = {}; ///< (H) or (B, H), with cu_seqlens (N, H): finite

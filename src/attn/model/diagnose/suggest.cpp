@@ -108,7 +108,8 @@ private:
         const bool hides = boolean || std::ranges::find(kept, -infinity) != kept.end();
         const Index count = element_count(shape);
         const std::vector<double> chance = stream_.uniform(count, 0, 1);
-        std::vector<double> numbers = stream_.normal(count, 0, 1);
+        constexpr double whole = 3; // of integers, which are cut: most of those near 1 would be 0
+        std::vector<double> numbers = stream_.normal(count, 0, is_integer(given.type) ? whole : 1);
         for (std::size_t at = 0; at < numbers.size(); ++at) {
             numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
         }
