@@ -201,6 +201,13 @@ def test_a_mask_of_integers_is_added(folder, dtype, isa):
     close(attend(folder, "--mask", "mask.npy", "--isa", isa), attention(*arrays(folder), seen=band(T, S, right=0))[1])
 
 
+@pytest.mark.parametrize("zero", ["0", "0.0", "-0", "0e5"])
+def test_a_softcap_of_0_is_none(folder, zero):
+    assert attend(folder, "--softcap", zero).tobytes() == attend(folder).tobytes() != attend(folder, "--softcap", "1").tobytes()
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--softcap", zero, "--show", "capped_scores", cwd=folder)
+    assert_fails(done, 2, "--show capped_scores requires --softcap")
+
+
 def test_a_mask_of_integers_in_float64_and_held_against_a_file(folder):
     bias = numpy.random.default_rng(23).integers(-3, 4, (H, T, S))
     numpy.save(folder / "mask.npy", bias)
