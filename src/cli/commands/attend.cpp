@@ -58,14 +58,6 @@ model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log&
     return inputs;
 }
 
-/// What cannot be written is noticed before the work.
-void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
-{
-    for (const model::Item stage : options.attend.show) {
-        require_storable(model::type_of(stage, inputs, options.attend), options.format);
-    }
-}
-
 void write_tables(const std::vector<StoredTensor>& tensors, Output& output)
 {
     for (const StoredTensor& tensor : tensors) {
@@ -133,11 +125,8 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
         files.require_apart_from(path);
     }
-    if (!options.against.given()) {
-        require_storable(inputs, options);
-    } else if (options.against.suggest) {
+    if (options.against.suggest) {
         (void)Output(options.against.suggest); // whether it can be written
-        require_storable(inputs.queries.type, format_of_suggested(options.against));
     }
 
     StageReporter stages(log);
