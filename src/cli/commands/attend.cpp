@@ -39,9 +39,9 @@ constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or t
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
                                           "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
-                                          " float16 and bfloat16 are computed in float32 and rounded once,\n"
-                                          "at the end. The result has the type and the layout of the queries.\n"
-                                          "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
+                                          "float16 and bfloat16 are computed in float32 and rounded once, at the end. The\n"
+                                          "result has the type and the layout of the queries. With --against the exit code\n"
+                                          "is 0 if all files agree and 1 if one differs.\n";
 
 /// The tensors that the options name.
 model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log& log)

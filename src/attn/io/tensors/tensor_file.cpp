@@ -33,6 +33,9 @@ const NamedTensor& TensorFile::at(std::string_view name, std::string_view what) 
             refuse_type(fmt::format("{} in {}", in_quotes(name), what), each.type);
         }
     }
+    if (entries.size() == 1 && entries.front().name.empty()) {
+        throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(name), "none, its only array has no name");
+    }
     throw Error(ErrorKind::data, std::string(what), "no tensor " + in_quotes(name),
                 entries.empty() ? "the name of a tensor in it" : quoted_list(names_in(*this)));
 }
