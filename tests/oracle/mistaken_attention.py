@@ -68,6 +68,9 @@ class Case:
             shape = (self.B, self.S) if chance(0.5) else (self.S,)
             self.segments = draw.integers(0, 3, shape)
             self.segments = self.segments if chance(0.3) else np.sort(self.segments, -1)
+        self.slopes = None  # other than the paper's
+        if self.alibi and chance(0.4):
+            self.slopes = draw.integers(20, 600, (self.B, self.H) if chance(0.6) else self.H) / 1024
 
     def plain(self):
         return not self.alibi and self.sinks is None and self.segments is None
@@ -93,14 +96,15 @@ class Case:
         new = {"-q": self.q, "-k": self.k[:, :, self.P:], "-v": self.v[:, :, self.P:]}
         old = {"--past-key": self.k[:, :, :self.P], "--past-value": self.v[:, :, :self.P]}
         old = {option: x.transpose(0, 2, 1, 3) if self.four else x for option, x in old.items()}
-        given = {"--mask": self.mask, "--lengths": self.lengths, "--sinks": self.sinks, "--segments": self.segments}
+        given = {"--mask": self.mask, "--lengths": self.lengths, "--sinks": self.sinks, "--segments": self.segments,
+                 "--alibi-slopes": self.slopes}
         return {**{option: self.stored(x) for option, x in new.items()}, **(old if self.P else {}),
                 **{option: x for option, x in given.items() if x is not None}}
 
     def options(self) -> list[str]:
         given = ["--heads", str(self.H), "--kv-heads", str(self.Hk)] if self.layout == "BTHd" else []
         given = ["--layout", "bshd"] if self.four else given
-        given += ["--alibi"] if self.alibi else []
+        given += ["--alibi"] if self.alibi and self.slopes is None else []
         given += ["--causal"] if self.causal else []
         given += ["--window", "{},{}".format(*self.window)] if self.window else []
         given += ["--causal-align", self.align] if self.align != "offset" else []
@@ -145,7 +149,9 @@ class Attention:
         return self.cap(products * self.scale()) + self.added() + self.by_distance()
 
     def slopes(self):
-        """Of ALiBi, as its paper has them: those of a power of two of heads, then every other one of the next power."""
+        """Of ALiBi (H) or (B, H), as its paper has them: those of a power of two of heads, then every other one of the next power."""
+        if self.case.slopes is not None:
+            return self.case.slopes
         heads = self.case.H
         powers = lambda count: 2 ** (-8 * np.arange(1, count + 1) / count)
         power = 1 << heads.bit_length() - 1
@@ -158,7 +164,7 @@ class Attention:
         if not self.case.alibi:
             return np.zeros(1)
         p = Attention.offset(self)[:, None, None, None] + np.arange(self.case.T)[:, None]
-        return -self.slopes()[:, None, None] * self.distance(p, np.arange(self.case.S))
+        return -self.slopes()[..., None, None] * self.distance(p, np.arange(self.case.S))
 
     # ---- masks
 

@@ -95,7 +95,7 @@ class Question:
         self.arguments = self.case.options()
         for option, x in self.case.tensors().items():
             name = option.strip("-")
-            if option in ("--mask", "--lengths", "--sinks", "--segments"):
+            if option in ("--mask", "--lengths", "--sinks", "--segments", "--alibi-slopes"):
                 np.save(folder / f"{name}.npy", x.astype("f4") if x.dtype == float else x)
                 name += ".npy"
             else:

@@ -40,8 +40,8 @@ constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or t
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
                                           "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
                                           "float16 and bfloat16 are computed in float32 and rounded once, at the end. The\n"
-                                          "result has the type and the layout of the queries.\n"
-                                          "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
+                                          "result has the type and the layout of the queries. With --against the exit code\n"
+                                          "is 0 if all files agree and 1 if one differs.\n";
 
 /// The tensors that the options name.
 model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log& log)
@@ -56,14 +56,6 @@ model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log&
         }
     }
     return inputs;
-}
-
-/// What cannot be written is noticed before the work.
-void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
-{
-    for (const model::Item stage : options.attend.show) {
-        require_storable(model::type_of(stage, inputs, options.attend), options.format);
-    }
 }
 
 void write_tables(const std::vector<StoredTensor>& tensors, Output& output)
@@ -138,9 +130,6 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     }
     if (options.against.suggest) {
         (void)Output(options.against.suggest); // whether it can be written
-        require_storable(inputs.queries.type, format_of_suggested(options.against));
-    } else if (!options.against.given()) {
-        require_storable(inputs, options);
     }
 
     StageReporter stages(log);

@@ -1,5 +1,6 @@
 #include "cli/commands/suggested_input.hpp"
 
+#include "attn/io/tensors/npy.hpp"
 #include "attn/model/attend/attend.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "cli/output/hints.hpp"
@@ -27,12 +28,15 @@ bool is_kept(const TypedOption& typed)
 }
 
 /// "attn-cli attend -q tie.npz:queries … --causal --against FILE"
-std::string command_for(const std::string& path, const std::vector<StoredTensor>& tensors, const TypedArguments& typed)
+std::string command_for(const AgainstOptions& options, const std::vector<StoredTensor>& tensors, const TypedArguments& typed)
 {
     std::string command = "attn-cli attend";
+    const Format format = format_of_suggested(options);
     for (const StoredTensor& tensor : tensors) {
+        const bool untyped = tensor.type == ElementType::bfloat16 && format == Format::npz;
         command += fmt::format(" {} {}", model::operand::called(tensor.name)->short_option(),
-                               shell_word(fmt::format("{}:{}", path, tensor.name)));
+                               shell_word(fmt::format("{}:{}{}", *options.suggest, tensor.name,
+                                                      untyped ? io::bfloat16_said : std::string_view())));
     }
     for (const TypedOption& each : typed.options) {
         if (is_kept(each)) {
@@ -62,7 +66,7 @@ report::SuggestedFile write_suggested_input(const TypedCall& call, const model::
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);
         file.path = *options.suggest;
-        file.command = command_for(file.path, file.suggestion.tensors, call.typed);
+        file.command = command_for(options, file.suggestion.tensors, call.typed);
     }
     return file;
 }
@@ -76,7 +80,7 @@ report::RevealingFile write_revealing_input(const TypedCall& call, const model::
     if (!found.tensors.empty() && found.spots.seen() > spots.seen()) {
         write(found.tensors, options);
         file.path = *options.suggest;
-        file.command = command_for(file.path, found.tensors, call.typed);
+        file.command = command_for(options, found.tensors, call.typed);
     }
     file.spots = std::move(found.spots);
     return file;

@@ -1,6 +1,7 @@
 #include "cli/input/compared_file.hpp"
 
 #include "attn/io/arrays/array_file.hpp"
+#include "attn/io/tensors/npy.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/input_options.hpp"
 
@@ -17,7 +18,8 @@ ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
       })
 {
     require_size(file_.name(), file_.bytes().size(), most_bytes);
-    if (!argument_.name.empty() && io::is_tensor_file(file_.bytes())) {
+    const bool of_all = argument_.name.empty() || argument_.name == io::bfloat16_said.substr(1);
+    if (!of_all && io::is_tensor_file(file_.bytes())) {
         (void)name_in(file_, argument_.name); // which lists the names that there are
     }
     io::ArrayFile arrays = io::open_arrays(file_.bytes(), file_.name(), argument_.name);

@@ -1,6 +1,7 @@
 #include "cli/input/tensor_inputs.hpp"
 
 #include "attn/io/json/saved_result.hpp"
+#include "attn/io/tensors/npy.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
@@ -48,7 +49,13 @@ void require_one_result(std::string_view text)
 
 std::string name_in(const MappedFile& file, const std::string& wanted)
 {
-    return name_among(io::tensor_names(file.bytes(), file.name()), wanted, file.name());
+    const std::vector<std::string> names = io::tensor_names(file.bytes(), file.name());
+    if (io::format_of(file.bytes(), file.name()) == io::TensorFormat::safetensors) {
+        return name_among(names, wanted, file.name());
+    }
+    const auto [name, untyped] = io::wanted_tensor(wanted, names);
+    std::string found = name_among(names, std::string(name), file.name());
+    return untyped == io::Untyped::refused ? found : found.append(io::bfloat16_said);
 }
 
 std::string name_among(const std::vector<std::string>& names, const std::string& wanted, const std::string& file)
@@ -126,7 +133,8 @@ TensorInputs::Opened TensorInputs::open_text(const TensorArgument& argument, std
     if (io::array_format(file.bytes(), file.name()) == io::ArrayFormat::tensors) {
         static const io::OfText none;
         const std::string name = name_in(file, argument.name);
-        return {opened_.emplace_back(io::open_tensors(file.bytes(), file.name(), name).at(name, file.name())), none};
+        const io::TensorFile read = io::open_tensors(file.bytes(), file.name(), name);
+        return {opened_.emplace_back(read.entries.size() == 1 ? read.entries.front() : read.at(name, file.name())), none};
     }
     const io::ArrayFile& arrays = whole(argument.path);
     std::vector<std::string> names;

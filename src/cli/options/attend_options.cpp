@@ -58,6 +58,8 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(
         option::alibi("subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"),
         how.alibi);
+    declare_files(options, attend, {&alibi_slopes});
+    options.exclude({model::option::alibi, alibi_slopes.option});
     OptionInfo scale = option_of(field::scale, scale_name);
     scale.usual = "1/√d_k"; // attend has no other scores
     options.add(scale, how.scale);

@@ -31,7 +31,7 @@ inline constexpr OptionInfo allow_nonfinite = switch_option("--allow-nonfinite",
 /// As `bench` has them too.
 [[nodiscard]] constexpr OptionInfo alibi(std::string_view meaning)
 {
-    return switch_option("--alibi", meaning);
+    return switch_option(model::option::alibi, meaning);
 }
 [[nodiscard]] constexpr OptionInfo weights_dtype(std::string_view meaning)
 {

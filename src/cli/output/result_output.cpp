@@ -1,6 +1,5 @@
 #include "cli/output/result_output.hpp"
 
-#include "attn/io/tensors/npy.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/report/axes.hpp"
@@ -152,13 +151,6 @@ void refuse_terminal(const Output& output, Format format)
 {
     if (info_of(format).is_binary && output.columns()) {
         throw Error(ErrorKind::usage, "standard output is a terminal; write a binary format to a file with -o, or into a pipe");
-    }
-}
-
-void require_storable(ElementType type, Format format)
-{
-    if (format == Format::npy || format == Format::npz) {
-        [[maybe_unused]] const std::string header = io::npy_header(type, {}); // which refuses what the formats cannot hold
     }
 }
 

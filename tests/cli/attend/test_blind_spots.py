@@ -77,6 +77,18 @@ def test_a_sink_that_weighs_nothing_may_be_left_out(save):
         assert not missed or found["sink-missing"]["why"] == "within-tolerance" and found["sink-missing"]["largest_difference"] > 0
 
 
+def test_slopes_of_a_file_show_what_those_of_the_paper_may_hide_and_have_none_of_their_mistakes(save):
+    folder = save(B=2)
+    of_paper = {"alibi-slopes-late", "alibi-slopes-plain"}
+    numpy.save(folder / "flat.npy", numpy.full((2, 2), 0.3))
+    numpy.save(folder / "own.npy", numpy.array([[0.3, 0.1], [0.2, 0.4]]))
+    flat, own = (unseen(folder, "--alibi-slopes", f"{name}.npy").keys() for name in ("flat", "own"))
+    assert {"alibi-first-slope", "alibi-first-entry", "alibi-reversed"} <= flat - own and not (flat | own) & of_paper
+    numpy.save(folder / "one.npy", numpy.array([0.3, 0.1]))
+    assert spots(folder, "--alibi-slopes", "own.npy")["possible"] == spots(folder, "--alibi-slopes", "one.npy")["possible"] + 1
+    assert spots(folder, "--alibi")["possible"] == spots(folder, "--alibi-slopes", "one.npy")["possible"] + 1  # H is a power of two
+
+
 def test_a_tolerance_lets_through_what_it_is_as_wide_as(save):
     folder = save()
     few, many = (unseen(folder, "--rtol", "0", "--atol", atol).keys() for atol in ("1e-7", "100"))

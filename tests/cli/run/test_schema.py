@@ -150,6 +150,7 @@ def mutants():
         (["attention", "window", 0], -2),
         (["attention", "window", 0], 2147483648),
         (["attention", "softcap"], 0),
+        (["attention", "softcap"], -1e-300),
         (["attention", "positions", "base"], 0.999),
         (["attention", "positions", "base"], 1),
         (["attention", "positions", "dim"], 3),

@@ -94,6 +94,9 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);
         sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
+        if (const Index H = views.sizes.H; std::ssize(views.slopes) > H) {
+            sequence.slopes = {views.slopes.begin() + n * H, views.slopes.begin() + (n + 1) * H};
+        }
         if (!views.look || views.look->range != core::ScoreRange::near) {
             sequence.look.reset(); // another sequence may have made it so
         }

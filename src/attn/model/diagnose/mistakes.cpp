@@ -39,6 +39,8 @@ constexpr auto in_equal_sizes = [](const C& c) { return c.views.sizes.d_k == c.v
 constexpr auto in_square = [](const C& c) { return c.is_square(); };
 
 constexpr auto in_key_heads = [](const C& c) { return in_grouped(c) && c.views.sizes.H_kv > 1; };
+constexpr auto in_paper_alibi = [](const C& c) { return c.options.alibi; }; // whose slopes follow from the number of heads
+constexpr auto in_batch_alibi = [](const C& c) { return std::ssize(c.views.slopes) > c.views.sizes.H; };
 constexpr auto in_alibi_heads = [](const C& c) { return in_alibi(c) && in_heads(c); };
 constexpr auto in_moved_alibi = [](const C& c) { // where query 0 of some batch entry does not stand at key 0
     return in_alibi(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
@@ -84,6 +86,15 @@ std::vector<double> plain_slopes(const C& c, std::size_t first)
         slopes[h] = std::exp2(-8 * static_cast<double>(h + first) / static_cast<double>(slopes.size()));
     }
     return slopes;
+}
+
+/// Changes the slopes of each batch entry, or those of all.
+void change_slopes(A& a, const C& c, void (*change)(std::span<double>))
+{
+    const auto H = static_cast<std::size_t>(c.views.sizes.H);
+    for (std::span<double> slopes = a.distance->slopes; !slopes.empty(); slopes = slopes.subspan(H)) {
+        change(slopes.first(H));
+    }
 }
 
 constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
@@ -431,18 +442,25 @@ constexpr std::array list{
             Change{Slot::distances, [](A& a, const C&) { a.one_sided = true; }},
             [](const C& c) { return in_alibi(c) && !in_causal(c); }},
     Row{"alibi-first-slope", Group::positions, "ALiBi with the slope of head 0 for all", "each head has its own slope",
-            Change{Slot::distances, [](A& a, const C&) {
-                       std::ranges::fill(a.distance->slopes, double{a.distance->slopes.front()});
+            Change{Slot::distances, [](A& a, const C& c) {
+                       change_slopes(a, c, [](std::span<double> own) { std::ranges::fill(own, double{own.front()}); });
                    }}, in_alibi_heads},
+    Row{"alibi-first-entry", Group::positions, "ALiBi with the slopes of batch entry 0 for all",
+            "each batch entry has its own slopes",
+            Change{Slot::distances, [](A& a, const C& c) {
+                       a.distance->slopes.resize(static_cast<std::size_t>(c.views.sizes.H));
+                   }}, in_batch_alibi},
     Row{"alibi-reversed", Group::positions, "ALiBi with the slopes of the heads in reverse order",
-            "the first head has the largest slope",
-            Change{Slot::distances, [](A& a, const C&) { std::ranges::reverse(a.distance->slopes); }}, in_alibi_heads},
+            "slope h is that of query head h",
+            Change{Slot::distances, [](A& a, const C& c) {
+                       change_slopes(a, c, [](std::span<double> own) { std::ranges::reverse(own); });
+                   }}, in_alibi_heads},
     Row{"alibi-slopes-late", Group::positions, "ALiBi with slopes that begin with 1", "begin with 2^(-8/heads)",
-            Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 0); }}, in_alibi},
+            Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 0); }}, in_paper_alibi},
     Row{"alibi-slopes-plain", Group::positions, "ALiBi with the slopes 2^(-8·h/heads) for heads that are no power of two",
             "take the slopes of the power of two below, then every other one of the next",
             Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 1); }},
-            [](const C& c) { return in_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
+            [](const C& c) { return in_paper_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
             "--causal-align offset, or align your mask at keys - queries",
             Change{Slot::offsets, [](A& a, const C& c) { std::ranges::fill(a.offsets, Index{c.views.sizes.P}); }},

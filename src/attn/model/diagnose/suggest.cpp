@@ -65,6 +65,9 @@ public:
         if (inputs.segments) {
             add_segments(*inputs.segments);
         }
+        if (inputs.alibi_slopes) {
+            add_slopes(*inputs.alibi_slopes);
+        }
     }
 
     [[nodiscard]] std::vector<StoredTensor> take() && { return std::move(tensors_); }
@@ -128,7 +131,8 @@ private:
         const bool hides = boolean || std::ranges::find(kept, -infinity) != kept.end();
         const Index count = element_count(shape);
         const std::vector<double> chance = stream_.uniform(count, 0, 1);
-        std::vector<double> numbers = stream_.normal(count, 0, 1);
+        constexpr double whole = 3; // of integers, which are cut: most of those near 1 would be 0
+        std::vector<double> numbers = stream_.normal(count, 0, is_integer(given.type) ? whole : 1);
         for (std::size_t at = 0; at < numbers.size(); ++at) {
             numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
         }
@@ -150,6 +154,13 @@ private:
             std::sort(row, row + keys);
         }
         store_numbers(operand::segments, shape, numbers);
+    }
+
+    /// As steep as most heads of the paper, and no two alike.
+    void add_slopes(const TensorView& given)
+    {
+        const Shape shape = given.shape.size() == 1 ? Shape{plan_.sizes.H} : Shape{plan_.sizes.B, plan_.sizes.H};
+        store_numbers(operand::alibi_slopes, shape, stream_.uniform(element_count(shape), 0.02, 0.5));
     }
 
     const AttendInputs& inputs_;

@@ -352,6 +352,13 @@ Origin Origin::with_table_of(const std::string& file) const
     return origin;
 }
 
+Origin Origin::with_steps(std::set<std::size_t> steps) const
+{
+    Origin origin = *this;
+    origin.steps_ = std::move(steps);
+    return origin;
+}
+
 std::string Origin::name_of(const FieldInfo& field) const
 {
     return from_option(field) ? option_(field) : std::string(field.key);

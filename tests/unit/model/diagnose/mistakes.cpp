@@ -157,6 +157,10 @@ std::vector<Call> calls(Inputs& inputs)
     sorted.lengths = inputs.keep({3}, ElementType::int64, {5, 9, 2});
     all.push_back(call_of(sorted, {}));
 
+    AttendInputs steep = of(5, 9, 8); // slopes of each batch entry
+    steep.alibi_slopes = inputs.keep({2, 4}, ElementType::float32, {0.5, 0.25, 0.125, 0, 1, 0.75, 0.375, 2});
+    all.push_back(call_of(steep, {}));
+
     AttendInputs odd = one; // sizes of which vectors of every width leave something else
     odd.queries = inputs.tensor({3, 125});
     odd.keys = inputs.tensor({4, 125});
