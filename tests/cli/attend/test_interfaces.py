@@ -1,6 +1,9 @@
 """What data/manual/tensors.md says of other interfaces of the operator: each rule of theirs as they state it, in NumPy, and the
 options that say the same here. Where an option merely has another name, no test is needed."""
 
+import re
+from pathlib import Path
+
 import pytest
 from program import succeeds
 from tensors import attention, band, close, normal, numpy
@@ -22,6 +25,14 @@ def attend(folder, *options, show="context", q=Q, k=K, v=V, **files):
 
 def agree(computed, **rule):
     close(computed, attention(Q, K, V, **rule)[1])
+
+
+def test_the_tables_name_options_and_stages_that_are_there():
+    page = (Path(__file__).parents[3] / "data/manual/tensors.md").read_text(encoding="utf-8")
+    section = page.split("## Names in other interfaces")[1]
+    names = {*re.findall(r"--[a-z][a-z-]+", section), *re.findall(r"^\| (?:… )?`([a-z_]+)`", section, re.MULTILINE)} - {"attend"}
+    said = succeeds("attend", "--help").text
+    assert len(names) > 12 and [name for name in sorted(names) if name not in said] == []
 
 
 # ---- ONNX Runtime's GroupQueryAttention --------------------------------------------------------------------------------------
