@@ -570,6 +570,8 @@ MORE = {
     "segments-missing": {"same_segment": lambda self: np.ones(1, bool)},
     "segments-late": moved_segments(-1),
     "segments-early": moved_segments(1),
+    "segments-top-left": {"segment_place": lambda self: np.zeros((self.case.B, 1), int) + np.arange(self.case.T)},
+    "segments-first": {"segment": lambda self: right.segment(self)[:1].repeat(self.case.B, 0)},
 }
 MISTAKES |= MORE
 # Steps that go with ALiBi, sinks and segments whatever these do.
@@ -642,6 +644,8 @@ NEEDS |= {
     "sink-first": lambda case: case.H > 1,
     "sink-reversed": lambda case: case.H > 1,
     "segments-": lambda case: case.segments is not None,
+    "segments-top-left": lambda case: Attention(case).offset().any(),
+    "segments-first": lambda case: case.B > 1,
 }
 
 

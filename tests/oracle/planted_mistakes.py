@@ -50,17 +50,21 @@ def save(path: Path, x: np.ndarray, type: str) -> str:
     return path.name + ".safetensors"
 
 
-def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
-    """What a kernel stores that sums in float32 and rounds to the type of the case."""
-    def inexact(step):
+def inexact(kernel: Attention, draw) -> Attention:
+    """The same with sums in float32."""
+    def with_noise(step):
         def of(*operands):
             exact = step(*operands)
             return exact * (1 + UNIT * draw.normal(size=exact.shape))
         return of
-    kernel = Attention(case, *mistakes)
-    kernel.products = inexact(kernel.products)
-    kernel.cap = inexact(kernel.cap)  # so that the order of scores that a cap makes equal is not told apart
-    exact = case.stored(kernel.result())
+    kernel.products = with_noise(kernel.products)
+    kernel.cap = with_noise(kernel.cap)  # so that the order of scores that a cap makes equal is not told apart
+    return kernel
+
+
+def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
+    """What a kernel stores that sums in float32 and rounds to the type of the case."""
+    exact = case.stored(inexact(Attention(case, *mistakes), draw).result())
     return rounded(exact * (1 + UNIT * draw.normal(size=exact.shape)), case.type)
 
 

@@ -85,6 +85,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
+    options.exclude({option::suggest_input.name, model::operand::cu_seqlens.option});
 }
 
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)

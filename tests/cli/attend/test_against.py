@@ -803,6 +803,77 @@ def test_what_is_not_tied_needs_no_input(qkv, tmp_path):
     assert not (tmp_path / "tie.npz").exists()
 
 
+QUERIES, KEYS = (0, 3, 3, 10, 14), (0, 5, 7, 16, 20)  # boundaries of four sequences, one of which has no queries
+
+
+def packed(folder, queries=QUERIES, keys=KEYS, seen=lambda p, j: j <= p, scale=4**-0.5, align=lambda T, S: S - T):
+    """Attention of each sequence by itself, with two heads; files of the right boundaries."""
+    q, k, v = normal(1, 14, 2, 4), normal(2, 20, 2, 4), normal(3, 20, 2, 4)
+    for name, array in {"q": q, "k": k, "v": v, "cu": numpy.array(QUERIES, "int32"), "cu_k": numpy.array(KEYS, "int32")}.items():
+        numpy.save(folder / f"{name}.npy", array)
+    result = numpy.zeros((14, 2, 4))
+    for n in range(len(queries) - 1):
+        rows, of = slice(*queries[n : n + 2]), slice(*keys[n : n + 2])
+        T, S = rows.stop - rows.start, of.stop - of.start
+        scores = numpy.einsum("ihx,jhx->hij", q[rows].astype("float64"), k[of]) * scale
+        scores = numpy.where(seen(numpy.arange(T)[:, None] + align(T, S), numpy.arange(S)), scores, -numpy.inf)
+        e = numpy.exp(scores - scores.max(-1, keepdims=True, initial=-1e9))
+        result[rows] = numpy.einsum("hij,jhx->ihx", e / numpy.maximum(e.sum(-1, keepdims=True), 1e-300), v[of])
+    return result.astype("float32")
+
+
+SEQUENCES = ("--cu-seqlens", "cu.npy", "--cu-seqlens-k", "cu_k.npy", "--causal", "--causal-align", "bottom-right")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("no-scale", {"scale": 1}),
+        ("causal-missing", {"seen": lambda p, j: j < 99}),
+        ("causal-top-left", {"align": lambda T, S: 0}),
+        ("sequences-missing", {"queries": (0, 14), "keys": (0, 20)}),
+        ("sequences-late", {"queries": (0, 4, 4, 11, 14), "keys": (0, 6, 8, 17, 20)}),
+        ("sequences-early", {"queries": (0, 2, 2, 9, 14), "keys": (0, 4, 6, 15, 20)}),
+        ("sequences-of-queries", {"keys": QUERIES}),
+    ],
+)
+def test_mistakes_in_packed_sequences_are_named(name, wrong, tmp_path):
+    assert against(tmp_path, save(tmp_path, packed(tmp_path)), options=SEQUENCES).text.startswith("mine.npy agrees: 112 numbers")
+    report = against(tmp_path, save(tmp_path, packed(tmp_path, **wrong)), "--json", options=SEQUENCES).json
+    assert (report["verdict"], names(report)) == ("named", [[name]])
+    assert [len(report["where"][key]) for key in ("batches", "heads", "rows", "columns")] == [1, 2, 14, 4]
+
+
+def test_sequences_that_all_read_the_first_keys_are_named(tmp_path):
+    first = [(begin - begin, end - begin) for begin, end in zip(KEYS, KEYS[1:])]
+    right = packed(tmp_path)
+    mine = numpy.concatenate([packed(tmp_path, queries=QUERIES[n : n + 2], keys=keys)[slice(*QUERIES[n : n + 2])] for n, keys in enumerate(first)])
+    assert (mine != right).any()
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
+    assert (report["verdict"], names(report)) == ("named", [["sequences-first-keys"]])
+
+
+def test_two_mistakes_in_packed_sequences_are_both_named(tmp_path):
+    mine = packed(tmp_path, scale=1, queries=(0, 14), keys=(0, 20))
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
+    assert [sorted(each) for each in names(report)] == [["no-scale", "sequences-missing"]]
+    assert_fails(against(tmp_path, "mine.npy", options=(*SEQUENCES, "--suggest-input", "tie.npz")), 2,
+                 "--suggest-input and --cu-seqlens cannot be used together")
+
+
+@pytest.mark.parametrize(("name", "place", "of"), [("segments-top-left", 0, (0, 1)), ("segments-first", 2, (0, 0)), (None, 2, (0, 1))])
+def test_the_segment_of_another_place_or_batch_entry_is_named(name, place, of, tmp_path):
+    q, k, v = normal(1, 2, 1, 5, 4), normal(2, 2, 1, 7, 4), normal(3, 2, 1, 7, 4)
+    segments = numpy.array([[0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 2, 2]])
+    for file, array in {"q": q, "k": k, "v": v, "segments": segments}.items():
+        numpy.save(tmp_path / f"{file}.npy", array)
+    own = segments[list(of)]
+    seen = own[:, None, place : place + 5, None] == own[:, None, None, :]
+    save(tmp_path, softmaxed(numpy.where(seen, q.astype("float64") @ k.swapaxes(2, 3) / 2, -numpy.inf)) @ v)
+    done = against(tmp_path, "mine.npy", "--json", options=("--segments", "segments.npy", "--causal-align", "bottom-right"))
+    assert done.json.get("named", []) == [] if name is None else names(done.json) == [[name]]
+
+
 def test_each_tied_mistake_has_its_advice(tmp_path):
     assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0
     done = run("attend", *QKV, "--against", "mine.npy", cwd=tmp_path)

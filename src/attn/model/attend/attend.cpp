@@ -93,7 +93,7 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         sequence.queries = row_block(views.queries, query, T);
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);
-        sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
+        sequence.offsets = {offset_in_sequence(options.align, T, S)};
         if (!views.look || views.look->range != core::ScoreRange::near) {
             sequence.look.reset(); // another sequence may have made it so
         }

@@ -140,7 +140,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
                        HalfReference& half, const core::Work& work)
 {
     const Call call = call_of(resolved);
-    if (!call.is_plain()) {
+    if (!call.is_plain() || call.sequences) {
         throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
     }
     const Compared compared = right.name == name_of(Item::weights) ? Compared::weights : Compared::context;

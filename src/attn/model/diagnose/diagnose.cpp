@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace attn::model::diagnose {
@@ -111,29 +112,68 @@ std::vector<core::RowPlace> worthwhile(const Variant& variant, const Problem& pr
     return chosen;
 }
 
-std::vector<Index> heads_of(const Variant& variant, const Problem& problem, const std::vector<core::RowPlace>& rows)
+/// Those of a piece that its rows among these need.
+std::vector<Index> heads_of(const Variant& variant, Compared compared, const Piece& piece,
+                            const std::vector<core::RowPlace>& rows)
 {
-    const core::AttentionDims l = sizes_of(problem.call, variant);
+    const core::AttentionDims l = sizes_of(piece.call, variant);
     std::vector<Index> heads;
     for (Index head = 0; head < l.B * l.H; ++head) {
-        const auto here = [&](core::RowPlace place) { return place.b * l.H + place.h == head; };
-        if (!stays_in_head(variant, problem.compared) || std::ranges::any_of(rows, here)) {
+        const auto here = [&](core::RowPlace place) { return piece.has(place.i) && place.b * l.H + place.h == head; };
+        if (!stays_in_head(variant, compared) || std::ranges::any_of(rows, here)) {
             heads.push_back(head);
         }
     }
     return heads;
 }
 
-/// On some rows; stops at one that is farther than `limit`.
-void measure(Candidate& candidate, const Problem& problem, SharedProducts& shared, double limit)
+/// Rows of pieces, those of each made together. For one thread.
+class SampledRows {
+public:
+    SampledRows(const Problem& problem, const Variant& variant, Pieces& usual, const std::vector<core::RowPlace>& chosen)
+        : problem_(problem), variant_(variant), chosen_(chosen), pieces_(usual)
+    {
+        if (variant.packing != Packing::right) {
+            own_.emplace(problem.call, variant.packing);
+        }
+    }
+
+    [[nodiscard]] std::vector<double> row(core::RowPlace place)
+    {
+        Piece& piece = (own_ ? *own_ : pieces_).with(place.i);
+        auto found = made_.find(&piece);
+        if (found == made_.end()) {
+            found = made_.try_emplace(&piece, piece, variant_).first;
+            Made& made = found->second;
+            made.of.known = across(made.of.masking, piece.shared, heads_of(variant_, problem_.compared, piece, chosen_), {});
+        }
+        return compared_row(found->second.rows, problem_.compared, {place.b, place.h, place.i - piece.first});
+    }
+
+private:
+    struct Made {
+        Made(Piece& piece, const Variant& variant) : of(piece, variant), rows(of.masking, piece.shared, of.known) {}
+
+        PieceRows of;
+        Rows rows;
+    };
+
+    const Problem& problem_;
+    const Variant& variant_;
+    const std::vector<core::RowPlace>& chosen_;
+    Pieces& pieces_;
+    std::optional<Pieces> own_;
+    std::map<const Piece*, Made> made_;
+};
+
+/// On some rows; stops at one that is farther than `limit`. `pieces`: those of the right packing.
+void measure(Candidate& candidate, const Problem& problem, Pieces& pieces, double limit)
 {
     const Variant& variant = candidate.variant;
     const std::vector<core::RowPlace> chosen = worthwhile(variant, problem);
-    const Masking masking(problem.call, variant);
-    const Across known = across(masking, shared, heads_of(variant, problem, chosen), {});
-    Rows made(masking, shared, known);
+    SampledRows made(problem, variant, pieces, chosen);
     for (const core::RowPlace place : chosen) {
-        candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
+        candidate.distance.add(problem.numbers, problem.start(place), made.row(place));
         if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit &&
             !candidate.fits_but_for_few()) {
             candidate.broken_off = true;
@@ -145,9 +185,9 @@ void measure(Candidate& candidate, const Problem& problem, SharedProducts& share
 
 void measure_all(std::vector<Candidate>& candidates, const Problem& problem, double limit, const core::Work& work)
 {
-    SharedProducts shared(problem.call);
+    Pieces pieces(problem.call, Packing::right);
     core::for_each_block(static_cast<Index>(candidates.size()), work,
-                         [&](Index block) { measure(candidates[static_cast<std::size_t>(block)], problem, shared, limit); });
+                         [&](Index block) { measure(candidates[static_cast<std::size_t>(block)], problem, pieces, limit); });
 }
 
 /// On everything.
@@ -218,9 +258,8 @@ bool combine(const Mistake& a, const Mistake& b)
 
 std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)
 {
-    const core::AttentionDims& l = problem.call.views.sizes;
-    constexpr Index quick = Index{1} << 16; // scores
-    const bool mixing = l.B * l.H * l.T * l.total() <= quick;
+    constexpr Index quick = Index{1} << 16;
+    const bool mixing = Pieces(problem.call, Packing::right).scores() <= quick;
     std::vector<Candidate> candidates;
     for (std::size_t a = 0; a < list.size(); ++a) {
         for (std::size_t b = a + 1; b < list.size(); ++b) {

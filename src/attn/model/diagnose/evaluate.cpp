@@ -4,6 +4,7 @@
 #include "attn/model/diagnose/rounding.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 namespace attn::model::diagnose {
@@ -253,20 +254,31 @@ std::vector<double> compared_row(Rows& rows, Compared compared, core::RowPlace p
 std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work)
 {
     const ComparedDims l = dims_of(call, compared);
-    SharedProducts shared(call);
-    const Masking masking(call, variant);
-    const Across known = across(masking, shared, all_heads(masking.sizes), work);
-    std::vector<double> result(static_cast<std::size_t>(l.count()));
+    Pieces pieces(call, variant.packing);
+    std::deque<PieceRows> made;
     constexpr Index at_once = 32; // queries of a batch entry, all heads of each: some variants mix those
-    const Index blocks = (l.T + at_once - 1) / at_once;
-    core::for_each_block(l.B * blocks, work, [&](Index block) {
-        Rows rows(masking, shared, known);
-        const Index b = block / blocks;
-        const Index first = block % blocks * at_once;
-        for (Index i = first; i < std::min(first + at_once, l.T); ++i) {
+    struct Block {
+        PieceRows* of;
+        Index b, first, end;
+    };
+    std::vector<Block> blocks;
+    for (Piece& piece : pieces.all()) {
+        PieceRows& rows = made.emplace_back(piece, variant);
+        rows.known = across(rows.masking, piece.shared, all_heads(rows.masking.sizes), work);
+        for (Index b = 0; b < l.B; ++b) {
+            for (Index first = 0; first < piece.queries(); first += at_once) {
+                blocks.push_back({&rows, b, first, std::min(first + at_once, piece.queries())});
+            }
+        }
+    }
+    std::vector<double> result(static_cast<std::size_t>(l.count()));
+    core::for_each_block(std::ssize(blocks), work, [&](Index number) {
+        const auto& [of, b, first, end] = blocks[static_cast<std::size_t>(number)];
+        Rows rows(of->masking, of->piece.shared, of->known);
+        for (Index i = first; i < end; ++i) {
             for (Index h = 0; h < l.H; ++h) {
                 const std::vector<double> row = compared_row(rows, compared, {b, h, i});
-                const Index to = ((b * l.H + h) * l.T + i) * l.width;
+                const Index to = ((b * l.H + h) * l.T + of->piece.first + i) * l.width;
                 std::copy(row.begin(), row.end(), result.begin() + to);
             }
             if (variant.written == Reading::right) {

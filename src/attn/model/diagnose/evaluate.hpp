@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/core/parallel.hpp"
-#include "attn/model/diagnose/scoring.hpp"
+#include "attn/model/diagnose/pieces.hpp"
 
 #include <array>
 
@@ -29,6 +29,15 @@ struct Across {
 /// `heads`: those that are needed, b·H + h; all of them count where the softmax is over everything.
 [[nodiscard]] Across across(const Masking& masking, SharedProducts& shared, const std::vector<Index>& heads,
                             const core::Work& work);
+
+/// What the rows of one piece are made with.
+struct PieceRows {
+    PieceRows(Piece& its_piece, const Variant& variant) : piece(its_piece), masking(its_piece.call, variant) {}
+
+    Piece& piece;
+    Masking masking;
+    Across known = {};
+};
 
 /// Makes rows of the result. For one thread.
 class Rows {

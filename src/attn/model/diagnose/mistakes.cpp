@@ -1,6 +1,7 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
 #include "attn/model/diagnose/masking.hpp"
+#include "attn/model/diagnose/pieces.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ constexpr auto in_boolean_mask = [](const C& c) { return in_mask(c) && c.views.m
 constexpr auto in_number_mask = [](const C& c) { return in_mask(c) && !in_boolean_mask(c); };
 constexpr auto in_lengths = [](const C& c) { return !c.views.lengths.empty(); };
 constexpr auto in_segments = [](const C& c) { return c.views.segments.has_value(); };
+constexpr auto in_packed = [](const C& c) { return c.sequences.has_value(); };
 constexpr auto in_alibi = [](const C& c) { return !c.views.slopes.empty(); };
 constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
 constexpr auto in_cache = [](const C& c) { return c.views.sizes.P > 0; };
@@ -42,6 +44,10 @@ constexpr auto in_alibi_heads = [](const C& c) { return in_alibi(c) && in_heads(
 constexpr auto in_moved_alibi = [](const C& c) { // where query 0 of some batch entry does not stand at key 0
     return in_alibi(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
 };
+constexpr auto in_moved_segments = [](const C& c) { // likewise
+    return in_segments(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
+};
+constexpr auto in_batch_segments = [](const C& c) { return in_segments(c) && in_batch(c); };
 constexpr auto in_sink_heads = [](const C& c) { return in_sinks(c) && in_heads(c); };
 constexpr auto in_batch_lengths = [](const C& c) { return in_lengths(c) && in_batch(c); };
 constexpr auto hiding = [](const C& c) { return in_causal(c) + in_window(c) + in_lengths(c) + in_mask(c) + in_segments(c); };
@@ -414,6 +420,27 @@ constexpr std::array list{
     Row{"segments-early", Group::masks, "segments that begin one position early", "a segment begins at its first position",
             Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = moved(*c.views.segments, -1, c.views.sizes); }},
             in_segments},
+    Row{"segments-top-left", Group::masks, "the segment of key i for query i, not that of the key at its place",
+            "a query is of the segment of key p = i + offset", Change{Slot::segments, [](A& a, const C&) { a.segment->offsets.clear(); }},
+            in_moved_segments},
+    Row{"segments-first", Group::masks, "the segments of batch entry 0 for all", "each batch entry has its own segments",
+            Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = of_first_entry(*c.views.segments, c.views.sizes); }},
+            in_batch_segments},
+
+    // ---- packed sequences
+    Row{"sequences-missing", Group::masks, "sequences that see each other: no boundaries",
+            "let a query see keys from cu_seqlens[n] up to cu_seqlens[n + 1], those of its own sequence",
+            [](V& v) { v.packing = Packing::missing; }, in_packed},
+    Row{"sequences-late", Group::masks, "sequences that begin one position late", "sequence n begins at cu_seqlens[n]",
+            [](V& v) { v.packing = Packing::late; }, in_packed},
+    Row{"sequences-early", Group::masks, "sequences that begin one position early", "sequence n begins at cu_seqlens[n]",
+            [](V& v) { v.packing = Packing::early; }, in_packed},
+    Row{"sequences-of-queries", Group::masks, "the boundaries of the queries for keys and values, too",
+            "keys and values have boundaries of their own: --cu-seqlens-k", [](V& v) { v.packing = Packing::of_queries; },
+            [](const C& c) { return in_packed(c) && c.sequences->queries != c.sequences->keys; }},
+    Row{"sequences-first-keys", Group::masks, "every sequence with the first keys and values of all",
+            "move on to each sequence: add cu_seqlens[n] rows to keys and values, too",
+            [](V& v) { v.packing = Packing::first_keys; }, in_packed},
 
     // ---- positions
     Row{"alibi-missing", Group::positions, "no ALiBi", "subtract slope·distance from the scaled scores",
@@ -583,6 +610,10 @@ std::span<const Mistake> mistakes()
 
 bool size_counts(const Mistake& mistake, const Call& call)
 {
+    if (call.sequences) {
+        const Pieces pieces(call, Packing::right);
+        return std::ranges::any_of(pieces.all(), [&](const Piece& piece) { return size_counts(mistake, piece.call); });
+    }
     const core::AttentionDims& l = call.views.sizes;
     return mistake.sized == nullptr                 ? true
            : mistake.sized == &Variant::row_tile    ? l.T % mistake.size != 0

@@ -205,6 +205,18 @@ enum class LastTile {
     slid,
 };
 
+// ---- packed sequences ----------------------------------------------------------------------------------------------------
+
+/// Where sequences that lie one after another begin and end.
+enum class Packing {
+    right,
+    missing,    ///< nowhere: all is one sequence
+    late,       ///< all but the first one position later
+    early,      ///< all but the first one position earlier
+    of_queries, ///< those of keys and values where those of the queries do
+    first_keys, ///< each takes its number of keys and values, from the first one on
+};
+
 // ---- precision -----------------------------------------------------------------------------------------------------------
 
 /// Rounded to nearest, ties to even; overflow gives infinity. tf32 has the exponents of float32 and 10 bits of fraction.
@@ -249,6 +261,7 @@ struct ProductKnobs : ReadKnobs {
 };
 
 struct Variant : ProductKnobs {
+    Packing packing = Packing::right;
     Reading written = Reading::right; ///< of the result
     KeyHead value_head = KeyHead::repeated;
     bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
