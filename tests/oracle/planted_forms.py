@@ -4,6 +4,7 @@ the operator: mistakes are planted in random cases, with a kernel's noise, and w
 
 packed  sequences that lie one after another (--cu-seqlens): the mistakes of mistakes.py in each of them, and boundaries that are
         taken wrongly
+lse     --show lse: the mistakes that show in the log of the sum, and those of storing it
 
 usage: planted_forms.py ATTN_CLI FORM [--cases N] [--seed S] [--correct N] [--only NAME]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
@@ -23,7 +24,7 @@ try:
 except ImportError as missing:
     skip(missing)
 
-from mistaken_attention import Attention, Case, rounded
+from mistaken_attention import INF, Attention, Case, rounded
 from mistakes import MISTAKES, possible, possible_somehow, whole_tile
 from planted_mistakes import THREADS, UNIT, Question, inexact, quiet, report, passes, save, verdict
 
@@ -115,9 +116,110 @@ class Packed(Question):
         return rounded(exact * (1 + UNIT * self.draw.normal(size=exact.shape)), self.case.type)
 
 
+# ---- log-sum-exp
+
+def of_sum(change):
+    """What is stored; change(largest of a row, sum of the exponentials of what it sees, scores, seen)."""
+    def stored(self, s, seen):
+        largest = np.where(seen, s, -INF).max(-1)
+        safe = np.where(largest > -INF, largest, 0)
+        total = np.where(seen, self.exponential(s - safe[..., None]), 0).sum(-1)
+        return np.where(largest > -INF, change(self, safe, total, s, seen), -INF)
+    return {"stored_lse": stored}
+
+
+def of_tiles(wrong_tile):
+    """ln of a sum over tiles whose exponentials have subtracted wrong_tile(largest of the tile, so far, of all)."""
+    def of(tile):
+        def change(self, largest, total, s, seen):
+            s, summed, far, last = np.where(seen, s, -INF), 0, np.full(largest.shape, -INF), largest
+            for first in range(0, s.shape[-1], tile):
+                part = s[..., first:first + tile]
+                own = part.max(-1)
+                far = np.maximum(far, own)
+                subtracted, last = wrong_tile(own, far, largest, last)
+                subtracted = np.where(subtracted > -INF, subtracted, 0)[..., None]
+                summed = summed + np.where(part > -INF, np.exp(part - subtracted), 0).sum(-1)
+            return last + np.log(summed)
+        return of_sum(change)
+    return of
+
+
+def own_maximum(own, far, largest, last):
+    return own, np.where(own > -INF, own, last)
+
+
+LSE = {
+    "lse-base-2": of_sum(lambda self, largest, total, s, seen: (largest + np.log(total)) / np.log(2)),
+    "lse-no-maximum": of_sum(lambda self, largest, total, s, seen: np.log(total)),
+    "lse-no-sink": {"sink": lambda self, s, seen: np.full(s.shape[:3] + (1,), -INF)},
+    "softmax-one-more": of_sum(lambda self, largest, total, s, seen: largest + np.log(total + 1)),
+    "softmax-zero-key": of_sum(lambda self, largest, total, s, seen: largest + np.log(total + np.exp(-largest))),
+}
+LSE |= {f"{name}-{tile}": of(tile) for tile in (16, 32, 64, 128) for name, of in {
+    "tile-sum": of_tiles(lambda own, far, largest, last: (far, largest)),
+    "tile-no-rescale": of_tiles(lambda own, far, largest, last: (far, largest)),
+    "tile-correction-swapped": of_tiles(lambda own, far, largest, last: (2 * far - largest, largest)),
+    "tile-own-maximum": of_tiles(own_maximum),
+}.items()}
+LSE |= {"mask-after-softmax": {"hidden": lambda self, s, seen: (s, np.ones(s.shape, bool))}}
+# What is made on the way to the sum shows in it as it is; what of these comes later is right there.
+BEFORE_THE_SUM = {"inputs", "key_head", "products", "scale", "cap", "scores", "offset", "causal", "sides", "window", "valid", "hidden", "exponential", "largest", "allowed",
+                  "whole_mask", "added", "mask_end", "slopes", "distance", "by_distance", "sink", "segment", "segment_place", "same_segment", "seen", "places", "mix"}
+UNSEEN = ("heads-strided-values", "heads-strided-out", "sink-after-softmax")
+LSE = {**{name: steps for name, steps in MISTAKES.items() if steps.keys() <= BEFORE_THE_SUM and name not in UNSEEN},
+       **{name: MISTAKES[name] for name in ("heads-interleaved", "heads-first", "heads-reversed")}, **LSE}
+
+
+class SumOfRows(Attention):
+    """Whose result is the log of the sum in place of the context."""
+
+    def stored_lse(self, s, seen):
+        return of_sum(lambda self, largest, total, s, seen: largest + np.log(total))["stored_lse"](self, s, seen)
+
+    def softmax(self, s, seen, axis=-1):
+        self.lse = self.stored_lse(s, seen)
+        return super().softmax(s, seen, axis)
+
+    def output(self, context):
+        return self.lse[..., None]
+
+
+class Lse(Question):
+    names = [*LSE]
+
+    def __init__(self, seed: int, folder: Path, mistakes=None):
+        super().__init__(seed, folder, mistakes=[])
+        case = self.case
+        self.type, case.type = case.type, "float32"  # lse has it at least
+        self.arguments += ["--show", "lse"]
+        self.right = self.result()
+        self.results, self.others = {}, {}
+        needs = {"lse-no-sink": lambda case: case.sinks is not None}
+        for name in self.names if mistakes is None else mistakes:
+            own = name in needs or name.startswith("lse-")
+            here = needs.get(name, lambda case: True)(case) if own else name in possible_somehow(case)
+            if here and not (case.alibi and "scores" in LSE[name]):
+                clear = (own or name in possible(case)) and whole_tile(case, name)
+                (self.results if clear else self.others)[name,] = self.result(name)
+
+    def stored(self, lse):
+        lse = lse[..., 0]
+        return lse if self.case.layout in ("BHTd", "BTHd") else lse[0] if self.case.layout == "HTd" else lse[0, 0]
+
+    def result(self, *names: str) -> np.ndarray:
+        if not hasattr(self, "arguments"):
+            return super().result(*names)  # of the context
+        return self.stored(SumOfRows(self.case, *(LSE[name] for name in names)).result())
+
+    def file(self, *names: str) -> np.ndarray:
+        exact = self.stored(inexact(SumOfRows(self.case, *(LSE[name] for name in names)), self.draw).result())
+        return rounded(exact * (1 + UNIT * self.draw.normal(size=exact.shape)), "float32")
+
+
 # ----
 
-FORMS = {"packed": Packed}
+FORMS = {"packed": Packed, "lse": Lse}
 
 
 def judge(form, seed: int, wanted: list, program: str) -> list[tuple]:

@@ -874,6 +874,70 @@ def test_the_segment_of_another_place_or_batch_entry_is_named(name, place, of, t
     assert done.json.get("named", []) == [] if name is None else names(done.json) == [[name]]
 
 
+def log_sums(q, k, scale=D**-0.5, offset=S - T, sinks=None, maximum=1, base=numpy.e):
+    q, k = q.astype("float64"), k.astype("float64")
+    scores = numpy.where(numpy.arange(S) <= numpy.arange(T)[:, None] + offset, q @ numpy.repeat(k, H // H_KV, 0).swapaxes(1, 2) * scale, -numpy.inf)
+    if sinks is not None:
+        scores = numpy.concatenate([scores, numpy.broadcast_to(sinks[:, None, None], (H, T, 1))], -1)
+    largest = scores.max(-1)
+    return ((maximum * largest + numpy.log(numpy.exp(scores - largest[..., None]).sum(-1))) / numpy.log(base)).astype("float32")
+
+
+LSE = (*CAUSAL, "--show", "lse")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"base": 2}, ["lse-base-2"]),
+        ({"maximum": 0}, ["lse-no-maximum"]),
+        ({"scale": 1}, ["no-scale"]),
+        ({"offset": S - T - 1}, ["causal-strict"]),
+        ({"scale": 1, "base": 2}, ["no-scale", "lse-base-2"]),
+    ],
+)
+def test_what_is_wrong_with_lse_is_named(wrong, named, qkv, tmp_path):
+    q, k, _ = qkv
+    right = against(tmp_path, save(tmp_path, log_sums(q, k)), options=LSE)
+    assert right.text.startswith(f"mine.npy agrees: {H * T} numbers")
+    save(tmp_path, log_sums(q, k, **wrong))
+    report = against(tmp_path, "mine.npy", "--json", "-o", "error.svg", options=LSE).json
+    assert (report["verdict"], [sorted(each) for each in names(report)]) == ("named", [sorted(named)])
+    assert [len(report["where"][key]) for key in ("batches", "heads", "rows", "columns")] == [1, H, T, 1]
+    assert "where mine.npy differs" in (tmp_path / "error.svg").read_text()
+
+
+def test_an_lse_without_the_sink_is_that_of_a_softmax_without_it(qkv, tmp_path):
+    sinks = numpy.array([0.5, -1, 2, 1])
+    numpy.save(tmp_path / "sinks.npy", sinks)
+    options = (*LSE, "--sinks", "sinks.npy")
+    assert against(tmp_path, save(tmp_path, log_sums(*qkv[:2], sinks=sinks)), options=options).code == 0
+    done = against(tmp_path, save(tmp_path, log_sums(*qkv[:2])), options=options)
+    assert done.code == 1 and '"lse without the sink"' in done.text and '"no sink: weights that sum to 1"' in done.text
+    report = against(tmp_path, "mine.npy", "--json", options=options).json
+    assert (report["verdict"], sorted(names(report))) == ("tied", [["lse-no-sink"], ["sink-missing"]])
+
+
+def test_an_lse_of_a_row_that_sees_nothing_is_minus_infinity(tmp_path):
+    for name, rows in {"q": 5, "k": 3, "v": 3}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 4))
+    assert run("attend", *QKV, *LSE, "-o", "right.npy", cwd=tmp_path).code == 0  # two queries see no key
+    mine = numpy.load(tmp_path / "right.npy")
+    assert numpy.isneginf(mine[:2]).all() and against(tmp_path, "right.npy", options=LSE).code == 0
+    mine[:2] = numpy.nan
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=LSE).json
+    assert names(report) == [["empty-rows-nan"]]
+
+
+def test_what_lse_does_not_show_is_not_tried_in_it(qkv, tmp_path):
+    report = against(tmp_path, save(tmp_path, log_sums(*qkv[:2]) + 1), "--json", options=LSE).json
+    tried = {name for candidate in report["candidates"] for name in candidate["mistakes"]}
+    assert report["verdict"] == "unknown" and {"no-scale", "lse-base-2", "tile-sum-16"} <= tried
+    assert not tried & {"weights-transposed", "softmax-over-queries", "values-lanes-4", "tile-accumulator-16", "softmax-twice"}
+    context = against(tmp_path, save(tmp_path, attention(*qkv) + 1), "--json").json
+    assert not any("lse" in name for candidate in context["candidates"] for name in candidate["mistakes"])
+
+
 def test_each_tied_mistake_has_its_advice(tmp_path):
     assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0
     done = run("attend", *QKV, "--against", "mine.npy", cwd=tmp_path)

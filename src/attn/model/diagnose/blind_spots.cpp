@@ -143,7 +143,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     if (!call.is_plain() || call.sequences) {
         throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
     }
-    const Compared compared = right.name == name_of(Item::weights) ? Compared::weights : Compared::context;
+    const Compared compared = compared_stage(right.name).value();
     const Test test = test_of(call, compared, right, criterion, half, work);
     const std::map<const Mistake*, Resized> elsewhere = made_in_other_sizes(resolved);
 

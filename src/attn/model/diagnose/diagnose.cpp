@@ -266,7 +266,11 @@ std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mis
             if (!combine(*list[a], *list[b])) {
                 continue;
             }
-            const Variant variant = list[b]->on(list[a]->on({}));
+            const Variant variant = as_compared(list[b]->on(list[a]->on({})), problem.compared);
+            const auto is_all = [&](const Mistake* one) { return as_compared(one->on({}), problem.compared) == variant; };
+            if (is_all(list[a]) || is_all(list[b])) {
+                continue; // the other one does not show
+            }
             if (mixes_rows(variant) && !mixing) {
                 all = false;
             } else if (can_compare(variant, problem.compared)) {
@@ -369,7 +373,7 @@ std::vector<Candidate> candidates_in(const Call& call, Compared compared)
     for (const Mistake* mistake : mistakes_in(call)) {
         const Variant variant = mistake->on({});
         if (can_compare(variant, compared)) {
-            candidates.push_back({.mistakes = {mistake}, .variant = variant});
+            candidates.push_back({.mistakes = {mistake}, .variant = as_compared(variant, compared)});
         }
     }
     return candidates;

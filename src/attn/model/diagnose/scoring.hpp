@@ -63,6 +63,9 @@ struct Spread {
     void add(const Spread& other);
 };
 
+/// The log of a row's sum of exponentials, of a variant as_compared() with lse. `wide`: computed in float64.
+[[nodiscard]] double log_of_sum(const Variant& variant, ScoreRow row, bool wide);
+
 /// The weights of a row's keys without padding; `over`: of what spans rows, otherwise nullptr.
 [[nodiscard]] std::vector<double> weigh(const Call& call, const Variant& variant, const ScoreRow& row, const Spread* over);
 

@@ -205,6 +205,14 @@ enum class LastTile {
     slid,
 };
 
+/// What is stored as the log of the sum, lse. Nothing else depends on it.
+enum class LseUse {
+    right,           ///< m + ln Σ exp(s - m), sink and all; -inf of a row that sees nothing
+    base_2,          ///< log2 Σ exp(s)
+    without_maximum, ///< ln Σ exp(s - m)
+    without_sink,    ///< of the keys alone
+};
+
 // ---- packed sequences ----------------------------------------------------------------------------------------------------
 
 /// Where sequences that lie one after another begin and end.
@@ -301,6 +309,7 @@ struct Variant : ProductKnobs {
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
+    LseUse lse = LseUse::right;
 
     Precision scores = Precision::exact;       ///< q·k, before the scale
     Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax

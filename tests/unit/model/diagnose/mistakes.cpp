@@ -213,7 +213,7 @@ TEST(Mistakes, NoTwoOfOneCallTurnTheSameKnobs)
     }
 }
 
-TEST(Mistakes, EachChangesTheContextOfACallInWhichItCanBeMade)
+TEST(Mistakes, EachChangesTheContextOrTheSumsOfACallInWhichItCanBeMade)
 {
     Inputs inputs;
     std::set<std::string> without_effect;
@@ -221,11 +221,14 @@ TEST(Mistakes, EachChangesTheContextOfACallInWhichItCanBeMade)
         without_effect.insert(mistake.name);
     }
     for (const Call& call : calls(inputs)) {
-        const std::vector<double> right = evaluate(call, {}, Compared::context, {});
-        for (const Mistake* mistake : mistakes_in(call)) {
-            if (without_effect.contains(mistake->name) &&
-                differ(right, evaluate(call, mistake->on({}), Compared::context, {}))) {
-                without_effect.erase(mistake->name);
+        for (const Compared compared : {Compared::context, Compared::lse}) {
+            const std::vector<double> right = evaluate(call, {}, compared, {});
+            for (const Mistake* mistake : mistakes_in(call)) {
+                const Variant variant = as_compared(mistake->on({}), compared);
+                if (can_compare(variant, compared) && without_effect.contains(mistake->name) &&
+                    differ(right, evaluate(call, variant, compared, {}))) {
+                    without_effect.erase(mistake->name);
+                }
             }
         }
     }
