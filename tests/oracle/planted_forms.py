@@ -5,6 +5,7 @@ the operator: mistakes are planted in random cases, with a kernel's noise, and w
 packed  sequences that lie one after another (--cu-seqlens): the mistakes of mistakes.py in each of them, and boundaries that are
         taken wrongly
 lse     --show lse: the mistakes that show in the log of the sum, and those of storing it
+scale   one factor of the scores that no mistake of the list has: it must be told, too
 
 usage: planted_forms.py ATTN_CLI FORM [--cases N] [--seed S] [--correct N] [--only NAME]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
@@ -217,9 +218,55 @@ class Lse(Question):
         return rounded(exact * (1 + UNIT * self.draw.normal(size=exact.shape)), "float32")
 
 
+# ---- a free scale
+
+def padded(case, draw):
+    return 1 / np.sqrt(draw.choice([-(-case.d // size) * size for size in (8, 16, 32, 64, 128)]))
+
+
+SCALES = {
+    "scale-other-padded": padded,
+    "scale-other-heads": lambda case, draw: 1 / np.sqrt(draw.choice([case.H, case.Hk, case.Hk * case.d])),
+    "scale-other-constant": lambda case, draw: draw.choice([0.125, 2**0.5, 2, 0.0625, 0.5]),
+    "scale-other-any": lambda case, draw: np.exp(draw.uniform(-3, 1)),
+}
+
+
+class Scale(Question):
+    names = [*SCALES]
+
+    def __init__(self, seed: int, folder: Path, mistakes=None):
+        super().__init__(seed, folder, mistakes=MISTAKES if mistakes is None else [])
+        self.others |= self.results
+        self.results, self.scales = {}, {}
+        for name in self.names if mistakes is None else mistakes:
+            self.scales[name] = float(SCALES[name](self.case, self.draw))
+            made = self.result(name)
+            if all(self.gaps(made, other)[0] > 1 for other in self.others.values()):  # no mistake of the list gives it
+                self.results[name,] = made
+
+    def steps(self, *names):
+        return [{"scale": lambda self, c=self.scales[name]: c} if name in SCALES else MISTAKES[name] for name in names]
+
+    def result(self, *names: str) -> np.ndarray:
+        return self.case.stored(Attention(self.case, *self.steps(*names)).result())
+
+    def file(self, *names: str) -> np.ndarray:
+        self.planted = names
+        exact = self.case.stored(inexact(Attention(self.case, *self.steps(*names)), self.draw).result())
+        return rounded(exact * (1 + UNIT * self.draw.normal(size=exact.shape)), self.case.type)
+
+    def told(self, named):
+        """The name that was planted, where it is told with its scale."""
+        if named["mistakes"] != ["scale-other"] or not self.planted:
+            return tuple(named["mistakes"])
+        far = abs(named["scale"] / self.scales[self.planted[0]] - 1)
+        return self.planted if far < {"float32": 0.001, "float16": 0.02, "bfloat16": 0.05}[self.case.type] else ("scale-other",)
+
+
 # ----
 
-FORMS = {"packed": Packed, "lse": Lse}
+FORMS = {"packed": Packed, "lse": Lse, "scale": Scale}
 
 
 def judge(form, seed: int, wanted: list, program: str) -> list[tuple]:

@@ -136,6 +136,10 @@ class Question:
         self.results |= {pair: self.result(*pair) for pair in pairs(names)}
         return [pair for pair in self.results if len(pair) == 2 and all(whole_tile(self.case, name) for name in pair)]
 
+    def told(self, named: dict) -> tuple:
+        """The names of a candidate of a report."""
+        return tuple(named["mistakes"])
+
     def ask(self, program: str, file: np.ndarray) -> tuple[list[tuple], bool]:
         """The candidates that the program names, none where it does not know, several where it states a tie; and whether it
         lets the file pass, as its type allows no more: then roundings to that type are notes, and what is likely is not told."""
@@ -144,7 +148,7 @@ class Question:
         if done.returncode not in (0, 1):
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
         report = json.loads(done.stdout)
-        names, passes = [tuple(candidate["mistakes"]) for candidate in report.get("named", [])], done.returncode == 0
+        names, passes = [self.told(candidate) for candidate in report.get("named", [])], done.returncode == 0
         if "half" in report:
             half, gap = report["half"], np.abs(file - self.right)[np.isfinite(self.right)].max(initial=0)
             if gap < half["allowed"] * 0.999 and not passes and np.isfinite(file).all() or gap > half["allowed"] * 1.001 and (

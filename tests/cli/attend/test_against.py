@@ -938,6 +938,59 @@ def test_what_lse_does_not_show_is_not_tried_in_it(qkv, tmp_path):
     assert not any("lse" in name for candidate in context["candidates"] for name in candidate["mistakes"])
 
 
+@pytest.mark.parametrize(
+    ("scale", "story"),
+    [
+        (16**-0.5, "which is 1/√16; d_k is 10: a padded head?"),
+        (128**-0.5, "which is 1/√128; the right scale is 0.316"),
+        (6**-0.5, "which is 1/√6; there are 6 heads"),
+        (1 / 8, "which is 1/8; the right scale is 0.316"),
+        (0.2345, "; the right scale is 0.316"),
+    ],
+)
+@pytest.mark.parametrize("shown", ["context", "weights", "lse"])
+def test_a_scale_of_no_list_is_fitted_and_told(scale, story, shown, tmp_path):
+    q, k, v = (normal(seed, 6, 13, 10, dtype="float64") for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    scores = q @ k.swapaxes(1, 2) * scale
+    weights = softmaxed(scores)
+    save(tmp_path, {"context": weights @ v, "weights": weights, "lse": numpy.log(numpy.exp(scores).sum(-1))}[shown].astype("float32"))
+    done = against(tmp_path, "mine.npy", options=("--show", shown))
+    told = f"scores times {scale:.3g}" + ("" if story[0] == ";" else ", ") + story
+    assert f'mine.npy is what "{told}" gives: largest difference ' in done.text, done.text
+    assert done.text.endswith("try: multiply Q·Kᵀ by the scale, 1/√d_k unless another is given\n")
+    report = against(tmp_path, "mine.npy", "--json", options=("--show", shown)).json
+    assert (report["verdict"], names(report)) == ("named", [["scale-other"]])
+    assert report["named"][0]["scale"] == pytest.approx(scale, 1e-5)
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_a_scale_that_has_a_name_of_its_own_keeps_it(tmp_path):
+    q, k, v = (normal(seed, 2, 13, 10, dtype="float64") for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for scale, name in ((20**-0.5, ["scale-model"]), (numpy.log(2), ["no-scale", "exp-base-2"])):
+        save(tmp_path, (softmaxed(q @ k.swapaxes(1, 2) * scale) @ v).astype("float32"))
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [name]
+
+
+def test_one_row_of_two_keys_is_no_proof_of_a_scale(tmp_path):
+    """Any weights of two keys are those of some scale."""
+    for name, rows in {"q": 1, "k": 2, "v": 2}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 8))
+    v = numpy.load(tmp_path / "v.npy")
+    report = against(tmp_path, save(tmp_path, (0.45 * v[:1] + 0.55 * v[1:]).astype("float32")), "--json", options=()).json
+    assert report["verdict"] == "unknown" and ["scale-other"] not in [each["mistakes"] for each in report["candidates"]]
+
+
+def test_the_scale_of_a_learner_s_script_is_fitted_too(tmp_path):
+    succeeds("run", SENTENCE, "--scale", "0.125", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    report = held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)
+    assert names(report) == [["scale-other"]] and report["named"][0]["what"][0].startswith("scores times 0.125, which is 1/8; ")
+
+
 def test_each_tied_mistake_has_its_advice(tmp_path):
     assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0
     done = run("attend", *QKV, "--against", "mine.npy", cwd=tmp_path)

@@ -1,6 +1,7 @@
 #include "attn/model/diagnose/diagnose.hpp"
 
 #include "attn/core/parallel.hpp"
+#include "attn/model/diagnose/free_scale.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -140,14 +141,16 @@ public:
 
     [[nodiscard]] std::vector<double> row(core::RowPlace place)
     {
-        Piece& piece = (own_ ? *own_ : pieces_).with(place.i);
-        auto found = made_.find(&piece);
-        if (found == made_.end()) {
-            found = made_.try_emplace(&piece, piece, variant_).first;
-            Made& made = found->second;
-            made.of.known = across(made.of.masking, piece.shared, heads_of(variant_, problem_.compared, piece, chosen_), {});
-        }
-        return compared_row(found->second.rows, problem_.compared, {place.b, place.h, place.i - piece.first});
+        Made& made = of(place);
+        return compared_row(made.rows, problem_.compared, {place.b, place.h, place.i - made.of.piece.first});
+    }
+    /// How many scores take part in the softmax of a row.
+    [[nodiscard]] Index seen(core::RowPlace place)
+    {
+        const Made& made = of(place);
+        const ScoreRow row =
+            score_row(made.of.masking, made.of.piece.shared, {place.b, place.h, place.i - made.of.piece.first});
+        return std::ranges::count(row.counted, char{1});
     }
 
 private:
@@ -157,6 +160,18 @@ private:
         PieceRows of;
         Rows rows;
     };
+
+    [[nodiscard]] Made& of(core::RowPlace place)
+    {
+        Piece& piece = (own_ ? *own_ : pieces_).with(place.i);
+        auto found = made_.find(&piece);
+        if (found == made_.end()) {
+            found = made_.try_emplace(&piece, piece, variant_).first;
+            Made& made = found->second;
+            made.of.known = across(made.of.masking, piece.shared, heads_of(variant_, problem_.compared, piece, chosen_), {});
+        }
+        return found->second;
+    }
 
     const Problem& problem_;
     const Variant& variant_;
@@ -300,6 +315,83 @@ void add_pairs(Diagnosis& diagnosis, const Problem& problem, const core::Work& w
     confirm_nearest(diagnosis.candidates, problem, work);
 }
 
+// ---- a scale of no list ----------------------------------------------------------------------------------------------------
+
+/// Whether it changes nothing but what the scores are multiplied by.
+bool is_scale(Variant variant)
+{
+    variant.scale = Scale::right;
+    variant.exponent = 1;
+    return variant == Variant{};
+}
+
+Variant with_scale(double scale)
+{
+    Variant variant;
+    variant.scale = Scale::other;
+    variant.other_scale = scale;
+    return variant;
+}
+
+/// Some rows, computed with one scale after the other.
+class ScaledRows {
+public:
+    explicit ScaledRows(const Problem& problem) : problem_(problem), pieces_(problem.call, Packing::right)
+    {
+        constexpr std::size_t most = 32;
+        for (const Index at : spread_out(std::ssize(problem.sample), most)) {
+            rows_.push_back(problem.sample[static_cast<std::size_t>(at)]);
+        }
+    }
+
+    [[nodiscard]] double far(double scale)
+    {
+        Distance distance;
+        const Variant variant = with_scale(scale);
+        SampledRows made(problem_, variant, pieces_, rows_);
+        for (const core::RowPlace place : rows_) {
+            distance.add(problem_.numbers, problem_.start(place), made.row(place));
+        }
+        return distance.typical();
+    }
+    /// How many numbers a scale decides: of a row that it changes as many as its keys have weights of their own, or as it has
+    /// numbers, where these are fewer. One number can be given by some scale whatever the mistake is.
+    [[nodiscard]] Index decided_by(double scale)
+    {
+        Index count = 0;
+        const Variant variant = with_scale(scale);
+        SampledRows made(problem_, variant, pieces_, rows_);
+        for (const core::RowPlace place : rows_) {
+            Distance change;
+            const std::size_t at = problem_.start(place);
+            change.add(problem_.numbers, at,
+                       std::span(problem_.right).subspan(at, static_cast<std::size_t>(problem_.dims.width)));
+            count += change.worst > 1 ? std::min(made.seen(place) - 1, problem_.dims.width) : 0;
+        }
+        return count;
+    }
+
+private:
+    const Problem& problem_;
+    Pieces pieces_;
+    std::vector<core::RowPlace> rows_;
+};
+
+std::optional<Candidate> free_scale_candidate(const Problem& problem, const core::Work& work)
+{
+    constexpr Index enough = 8; // numbers
+    ScaledRows rows(problem);
+    const std::optional<FreeScale> found = free_scale(problem.call, [&](double scale) { return rows.far(scale); });
+    if (!found || rows.decided_by(found->scale) < enough) {
+        return std::nullopt;
+    }
+    auto own = std::make_shared<const MistakeInfo>(MistakeInfo{std::string(scale_other), Group::scores, found->what,
+                                                               "multiply Q·Kᵀ by the scale, 1/√d_k unless another is given"});
+    Candidate candidate{.mistakes = {own.get()}, .variant = with_scale(found->scale), .own = own};
+    confirm(candidate, problem, work);
+    return candidate;
+}
+
 } // namespace
 
 bool Candidate::fits_but_for_few() const
@@ -387,6 +479,23 @@ std::vector<Candidate> singles(const Evidence& question, const core::Work& work)
     return candidates;
 }
 
+void add_free_scale(Diagnosis& diagnosis, const Evidence& question, const core::Work& work)
+{
+    constexpr double precise = 0.1; // tolerances: a scale that is as near is it
+    const Candidate* best = nullptr;
+    for (const Candidate& each : diagnosis.candidates) {
+        best = each.fits() && (best == nullptr || order_of(each) < order_of(*best)) ? &each : best;
+    }
+    if (best != nullptr && (best->right() || !is_scale(best->variant) || order_of(*best) < precise)) {
+        return;
+    }
+    std::optional<Candidate> found = free_scale_candidate(Problem(question), work);
+    if (found && found->fits() && (best == nullptr || times_farther(*found, *best) >= clearly)) {
+        diagnosis.candidates.push_back(std::move(*found));
+        ++diagnosis.tried;
+    }
+}
+
 Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others)
 {
     const Problem problem(question);
@@ -397,6 +506,9 @@ Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector
     diagnosis.tried = diagnosis.candidates.size() - 1;
     if (question.pairs && !std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
         add_pairs(diagnosis, problem, work);
+    }
+    if (question.free_scale) {
+        add_free_scale(diagnosis, question, work);
     }
     complete_nearest(diagnosis.candidates, problem, work);
     judge(diagnosis);

@@ -81,6 +81,7 @@ enum class Scale {
     twice,      ///< scale²
     inverse,    ///< 1/scale
     usual,      ///< 1/√d_k, where --scale says another
+    other,      ///< Variant::other_scale
 };
 
 enum class Cap {
@@ -279,6 +280,7 @@ struct Variant : ProductKnobs {
     Index value_lanes = 0;          ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
 
     Scale scale = Scale::right;
+    double other_scale = 0;
     double exponent = 1; ///< exp(exponent·(s - m)) in place of exp(s - m); below 0, m is the smallest s
     Cap cap = Cap::right;
 
