@@ -612,9 +612,9 @@ NEEDS = {
     "softmax-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
     "softmax-sum-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
     "scores-lanes-4": lambda case: case.d > 4 and case.d % 4,
-    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8 and case.d // 4 * 4 != case.d // 8 * 8,
+    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8,
     "values-lanes-4": lambda case: case.dv > 4 and case.dv % 4,
-    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8 and case.dv // 4 * 4 != case.dv // 8 * 8,
+    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8,
     "parts-averaged-2": lambda case: case.S >= 2,
     "parts-merged-by-maximum-2": lambda case: case.S >= 2,
     "parts-averaged-4": lambda case: case.S >= 4,
@@ -627,10 +627,6 @@ NEEDS = {
     "cache-": lambda case: case.P and case.mask is None,
     "result-": lambda case: case.type == "float32",
 }
-
-
-NEEDS |= {f"tile-merged-by-maximum-{size}": lambda case, size=size: size not in [-(-case.S // parts) for parts in (2, 4, 8)]
-          for size in (16, 32, 64, 128, 256)}
 
 
 NEEDS |= {

@@ -165,11 +165,11 @@ def test_vectors_whose_rest_is_lost_are_named(tmp_path):
     for name, array in zip("qkv", (q, k, v)):
         numpy.save(tmp_path / f"{name}.npy", array)
     save(tmp_path, softmaxed(q[:, :8] @ k[:, :8].T / numpy.sqrt(10)) @ v)
-    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"]]  # and so of 8
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"], ["scores-lanes-8"]]
     mine = softmaxed(q @ k.T / numpy.sqrt(10)) @ v
     mine[:, 8:] = 0
     save(tmp_path, mine.astype("float32"))
-    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"]]
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"], ["values-lanes-8"]]
 
 
 def test_batch_entry_0_for_all_is_named(tmp_path):
@@ -989,6 +989,26 @@ def test_the_scale_of_a_learner_s_script_is_fitted_too(tmp_path):
     succeeds("run", SENTENCE, "--scale", "0.125", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
     report = held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)
     assert names(report) == [["scale-other"]] and report["named"][0]["what"][0].startswith("scores times 0.125, which is 1/8; ")
+
+
+def test_every_story_of_a_tie_is_told(tmp_path):
+    """Of two keys, the second of which no query should see, one story more than a handful gives the first value alone."""
+    q, k, v = (normal(seed, 1, 40, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    numpy.save(tmp_path / "lengths.npy", numpy.array([40]))
+    save(tmp_path, softmaxed(q @ k.swapaxes(1, 2) / 2) @ v)
+    options = ("--causal", "--window", "39,39", "--mask", "mask.npy")
+    numpy.save(tmp_path / "mask.npy", numpy.tri(40, dtype=bool))
+    save(tmp_path, softmaxed(numpy.where(numpy.tri(40, k=-1) == 1, -numpy.inf, q @ k.swapaxes(1, 2) / 2)) @ v)
+    report = against(tmp_path, "mine.npy", "--json", options=("--window", "39,39")).json
+    told = names(report)
+    done = against(tmp_path, "mine.npy", options=("--window", "39,39"))
+    line = against(tmp_path, "mine.npy", "mine.npy", options=("--window", "39,39")).text.splitlines()[0]
+    for candidate in report["named"]:
+        assert f'  "{candidate["what"][0]}": largest difference ' in done.text and f'"{candidate["what"][0]}"' in line
+        assert f"try: {candidate['advice'][0]}\n" in done.text
+    assert len(told) > 6 and "others" not in line and "more, which" not in done.text
 
 
 def test_each_tied_mistake_has_its_advice(tmp_path):

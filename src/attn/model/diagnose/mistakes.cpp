@@ -548,12 +548,10 @@ constexpr std::array list{
         [](V& v) { v.merged_by_maximum = true; }, always, &V::parts},
 };
 
-/// Whether vectors so wide leave out numbers, and not the same ones as narrower vectors.
+/// Whether vectors so wide leave out numbers.
 bool lanes_count(Index lanes, Index numbers)
 {
-    const auto whole = [&](Index count) { return numbers / count * count; };
-    const auto same = [&](Index fewer) { return fewer < lanes && whole(fewer) == whole(lanes); };
-    return lanes < numbers && whole(lanes) != numbers && std::ranges::none_of(lane_counts, same);
+    return lanes < numbers && numbers % lanes != 0;
 }
 
 /// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
@@ -563,14 +561,12 @@ bool tiles_count(const Mistake& mistake, const Call& call)
     const core::AttentionDims& l = call.views.sizes;
     const std::vector<Index> all{l.total()};
     const std::vector<Index>& lengths = call.views.lengths.empty() ? all : call.views.lengths;
-    const auto is_part = [&](Index parts) { return (l.total() + parts - 1) / parts == mistake.size; };
     const auto count = [&](Index keys) {
         const bool several = keys > mistake.size;
         const bool full = keys % mistake.size == 0;
         return v.last_tile == LastTile::padded ? !full : several && !(v.last_tile == LastTile::slid && full);
     };
-    const bool is_of_parts = v.merged_by_maximum && std::ranges::any_of(part_counts, is_part);
-    return v.causal == CausalUse::restarted ? l.T > mistake.size : !is_of_parts && std::ranges::any_of(lengths, count);
+    return v.causal == CausalUse::restarted ? l.T > mistake.size : std::ranges::any_of(lengths, count);
 }
 
 /// What is tried with a knob: "tiles of 16".
