@@ -234,11 +234,14 @@ class Attention:
         """Of each key, (B, S)."""
         return np.broadcast_to(self.case.segments, (self.case.B, self.case.S))
 
+    def segment_place(self):
+        """The key whose segment a query is of, (B, T)."""
+        return Attention.offset(self)[:, None] + np.arange(self.case.T)
+
     def same_segment(self):
         if self.case.segments is None:
             return np.ones(1, bool)
-        of = self.segment()
-        p = Attention.offset(self)[:, None] + np.arange(self.case.T)
+        of, p = self.segment(), self.segment_place()
         own = np.where((p >= 0) & (p < self.case.S), np.take_along_axis(of, p.clip(0, self.case.S - 1), 1), -1)
         return own[:, None, :, None] == of[:, None, None, :]
 

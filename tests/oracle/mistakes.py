@@ -571,6 +571,8 @@ MORE = {
     "segments-missing": {"same_segment": lambda self: np.ones(1, bool)},
     "segments-late": moved_segments(-1),
     "segments-early": moved_segments(1),
+    "segments-top-left": {"segment_place": lambda self: np.zeros((self.case.B, 1), int) + np.arange(self.case.T)},
+    "segments-first": {"segment": lambda self: right.segment(self)[:1].repeat(self.case.B, 0)},
 }
 MISTAKES |= MORE
 # Steps that go with ALiBi, sinks and segments whatever these do.
@@ -611,9 +613,9 @@ NEEDS = {
     "softmax-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
     "softmax-sum-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
     "scores-lanes-4": lambda case: case.d > 4 and case.d % 4,
-    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8 and case.d // 4 * 4 != case.d // 8 * 8,
+    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8,
     "values-lanes-4": lambda case: case.dv > 4 and case.dv % 4,
-    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8 and case.dv // 4 * 4 != case.dv // 8 * 8,
+    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8,
     "parts-averaged-2": lambda case: case.S >= 2,
     "parts-merged-by-maximum-2": lambda case: case.S >= 2,
     "parts-averaged-4": lambda case: case.S >= 4,
@@ -626,10 +628,6 @@ NEEDS = {
     "cache-": lambda case: case.P and case.mask is None,
     "result-": lambda case: case.type == "float32",
 }
-
-
-NEEDS |= {f"tile-merged-by-maximum-{size}": lambda case, size=size: size not in [-(-case.S // parts) for parts in (2, 4, 8)]
-          for size in (16, 32, 64, 128, 256)}
 
 
 NEEDS |= {
@@ -645,6 +643,8 @@ NEEDS |= {
     "sink-first": lambda case: case.H > 1,
     "sink-reversed": lambda case: case.H > 1,
     "segments-": lambda case: case.segments is not None,
+    "segments-top-left": lambda case: Attention(case).offset().any(),
+    "segments-first": lambda case: case.B > 1,
 }
 
 

@@ -50,17 +50,21 @@ def save(path: Path, x: np.ndarray, type: str) -> str:
     return path.name + ".safetensors"
 
 
-def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
-    """What a kernel stores that sums in float32 and rounds to the type of the case."""
-    def inexact(step):
+def inexact(kernel: Attention, draw) -> Attention:
+    """The same with sums in float32."""
+    def with_noise(step):
         def of(*operands):
             exact = step(*operands)
             return exact * (1 + UNIT * draw.normal(size=exact.shape))
         return of
-    kernel = Attention(case, *mistakes)
-    kernel.products = inexact(kernel.products)
-    kernel.cap = inexact(kernel.cap)  # so that the order of scores that a cap makes equal is not told apart
-    exact = case.stored(kernel.result())
+    kernel.products = with_noise(kernel.products)
+    kernel.cap = with_noise(kernel.cap)  # so that the order of scores that a cap makes equal is not told apart
+    return kernel
+
+
+def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
+    """What a kernel stores that sums in float32 and rounds to the type of the case."""
+    exact = case.stored(inexact(Attention(case, *mistakes), draw).result())
     return rounded(exact * (1 + UNIT * draw.normal(size=exact.shape)), case.type)
 
 
@@ -132,6 +136,10 @@ class Question:
         self.results |= {pair: self.result(*pair) for pair in pairs(names)}
         return [pair for pair in self.results if len(pair) == 2 and all(whole_tile(self.case, name) for name in pair)]
 
+    def told(self, named: dict) -> tuple:
+        """The names of a candidate of a report."""
+        return tuple(named["mistakes"])
+
     def ask(self, program: str, file: np.ndarray) -> tuple[list[tuple], bool]:
         """The candidates that the program names, none where it does not know, several where it states a tie; and whether it
         lets the file pass, as its type allows no more: then roundings to that type are notes, and what is likely is not told."""
@@ -140,7 +148,7 @@ class Question:
         if done.returncode not in (0, 1):
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
         report = json.loads(done.stdout)
-        names, passes = [tuple(candidate["mistakes"]) for candidate in report.get("named", [])], done.returncode == 0
+        names, passes = [self.told(candidate) for candidate in report.get("named", [])], done.returncode == 0
         if "half" in report:
             half, gap = report["half"], np.abs(file - self.right)[np.isfinite(self.right)].max(initial=0)
             if gap < half["allowed"] * 0.999 and not passes and np.isfinite(file).all() or gap > half["allowed"] * 1.001 and (

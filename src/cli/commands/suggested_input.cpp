@@ -58,10 +58,9 @@ void write(const std::vector<StoredTensor>& tensors, const AgainstOptions& optio
 report::SuggestedFile write_suggested_input(const TypedCall& call, const model::diagnose::Diagnosis& diagnosis)
 {
     const AgainstOptions& options = call.options.against;
-    const bool weights = call.options.attend.show.contains(model::Item::weights);
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
     report::SuggestedFile file;
-    const Compared compared = weights ? Compared::weights : Compared::context;
+    const Compared compared = model::diagnose::compared_stage(name_of(call.resolved.stages.front().item)).value();
     file.suggestion = suggest_input(call.resolved, compared, tied, {.threads = call.globals.threads});
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);

@@ -91,6 +91,7 @@ void declare_attend(Options& options, AttendOptions& attend)
          {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
         options.exclude({option::blind_spots.name, other});
     }
+    options.exclude({option::suggest_input.name, model::operand::cu_seqlens.option});
 }
 
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)

@@ -165,11 +165,11 @@ def test_vectors_whose_rest_is_lost_are_named(tmp_path):
     for name, array in zip("qkv", (q, k, v)):
         numpy.save(tmp_path / f"{name}.npy", array)
     save(tmp_path, softmaxed(q[:, :8] @ k[:, :8].T / numpy.sqrt(10)) @ v)
-    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"]]  # and so of 8
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"], ["scores-lanes-8"]]
     mine = softmaxed(q @ k.T / numpy.sqrt(10)) @ v
     mine[:, 8:] = 0
     save(tmp_path, mine.astype("float32"))
-    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"]]
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"], ["values-lanes-8"]]
 
 
 def test_batch_entry_0_for_all_is_named(tmp_path):
@@ -801,6 +801,214 @@ def test_what_is_not_tied_needs_no_input(qkv, tmp_path):
     done = against(tmp_path, save(tmp_path, attention(*qkv, scale=1)), options=(*CAUSAL, "--suggest-input", "tie.npz"))
     assert done.code == 1 and "no mistakes are tied, and no input is written" in done.message
     assert not (tmp_path / "tie.npz").exists()
+
+
+QUERIES, KEYS = (0, 3, 3, 10, 14), (0, 5, 7, 16, 20)  # boundaries of four sequences, one of which has no queries
+
+
+def packed(folder, queries=QUERIES, keys=KEYS, seen=lambda p, j: j <= p, scale=4**-0.5, align=lambda T, S: S - T):
+    """Attention of each sequence by itself, with two heads; files of the right boundaries."""
+    q, k, v = normal(1, 14, 2, 4), normal(2, 20, 2, 4), normal(3, 20, 2, 4)
+    for name, array in {"q": q, "k": k, "v": v, "cu": numpy.array(QUERIES, "int32"), "cu_k": numpy.array(KEYS, "int32")}.items():
+        numpy.save(folder / f"{name}.npy", array)
+    result = numpy.zeros((14, 2, 4))
+    for n in range(len(queries) - 1):
+        rows, of = slice(*queries[n : n + 2]), slice(*keys[n : n + 2])
+        T, S = rows.stop - rows.start, of.stop - of.start
+        scores = numpy.einsum("ihx,jhx->hij", q[rows].astype("float64"), k[of]) * scale
+        scores = numpy.where(seen(numpy.arange(T)[:, None] + align(T, S), numpy.arange(S)), scores, -numpy.inf)
+        e = numpy.exp(scores - scores.max(-1, keepdims=True, initial=-1e9))
+        result[rows] = numpy.einsum("hij,jhx->ihx", e / numpy.maximum(e.sum(-1, keepdims=True), 1e-300), v[of])
+    return result.astype("float32")
+
+
+SEQUENCES = ("--cu-seqlens", "cu.npy", "--cu-seqlens-k", "cu_k.npy", "--causal", "--causal-align", "bottom-right")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("no-scale", {"scale": 1}),
+        ("causal-missing", {"seen": lambda p, j: j < 99}),
+        ("causal-top-left", {"align": lambda T, S: 0}),
+        ("sequences-missing", {"queries": (0, 14), "keys": (0, 20)}),
+        ("sequences-late", {"queries": (0, 4, 4, 11, 14), "keys": (0, 6, 8, 17, 20)}),
+        ("sequences-early", {"queries": (0, 2, 2, 9, 14), "keys": (0, 4, 6, 15, 20)}),
+        ("sequences-of-queries", {"keys": QUERIES}),
+    ],
+)
+def test_mistakes_in_packed_sequences_are_named(name, wrong, tmp_path):
+    assert against(tmp_path, save(tmp_path, packed(tmp_path)), options=SEQUENCES).text.startswith("mine.npy agrees: 112 numbers")
+    report = against(tmp_path, save(tmp_path, packed(tmp_path, **wrong)), "--json", options=SEQUENCES).json
+    assert (report["verdict"], names(report)) == ("named", [[name]])
+    assert [len(report["where"][key]) for key in ("batches", "heads", "rows", "columns")] == [1, 2, 14, 4]
+
+
+def test_sequences_that_all_read_the_first_keys_are_named(tmp_path):
+    first = [(begin - begin, end - begin) for begin, end in zip(KEYS, KEYS[1:])]
+    right = packed(tmp_path)
+    mine = numpy.concatenate([packed(tmp_path, queries=QUERIES[n : n + 2], keys=keys)[slice(*QUERIES[n : n + 2])] for n, keys in enumerate(first)])
+    assert (mine != right).any()
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
+    assert (report["verdict"], names(report)) == ("named", [["sequences-first-keys"]])
+
+
+def test_two_mistakes_in_packed_sequences_are_both_named(tmp_path):
+    mine = packed(tmp_path, scale=1, queries=(0, 14), keys=(0, 20))
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
+    assert [sorted(each) for each in names(report)] == [["no-scale", "sequences-missing"]]
+    assert_fails(against(tmp_path, "mine.npy", options=(*SEQUENCES, "--suggest-input", "tie.npz")), 2,
+                 "--suggest-input and --cu-seqlens cannot be used together")
+
+
+@pytest.mark.parametrize(("name", "place", "of"), [("segments-top-left", 0, (0, 1)), ("segments-first", 2, (0, 0)), (None, 2, (0, 1))])
+def test_the_segment_of_another_place_or_batch_entry_is_named(name, place, of, tmp_path):
+    q, k, v = normal(1, 2, 1, 5, 4), normal(2, 2, 1, 7, 4), normal(3, 2, 1, 7, 4)
+    segments = numpy.array([[0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 2, 2]])
+    for file, array in {"q": q, "k": k, "v": v, "segments": segments}.items():
+        numpy.save(tmp_path / f"{file}.npy", array)
+    own = segments[list(of)]
+    seen = own[:, None, place : place + 5, None] == own[:, None, None, :]
+    save(tmp_path, softmaxed(numpy.where(seen, q.astype("float64") @ k.swapaxes(2, 3) / 2, -numpy.inf)) @ v)
+    done = against(tmp_path, "mine.npy", "--json", options=("--segments", "segments.npy", "--causal-align", "bottom-right"))
+    assert done.json.get("named", []) == [] if name is None else names(done.json) == [[name]]
+
+
+def log_sums(q, k, scale=D**-0.5, offset=S - T, sinks=None, maximum=1, base=numpy.e):
+    q, k = q.astype("float64"), k.astype("float64")
+    scores = numpy.where(numpy.arange(S) <= numpy.arange(T)[:, None] + offset, q @ numpy.repeat(k, H // H_KV, 0).swapaxes(1, 2) * scale, -numpy.inf)
+    if sinks is not None:
+        scores = numpy.concatenate([scores, numpy.broadcast_to(sinks[:, None, None], (H, T, 1))], -1)
+    largest = scores.max(-1)
+    return ((maximum * largest + numpy.log(numpy.exp(scores - largest[..., None]).sum(-1))) / numpy.log(base)).astype("float32")
+
+
+LSE = (*CAUSAL, "--show", "lse")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"base": 2}, ["lse-base-2"]),
+        ({"maximum": 0}, ["lse-no-maximum"]),
+        ({"scale": 1}, ["no-scale"]),
+        ({"offset": S - T - 1}, ["causal-strict"]),
+        ({"scale": 1, "base": 2}, ["no-scale", "lse-base-2"]),
+    ],
+)
+def test_what_is_wrong_with_lse_is_named(wrong, named, qkv, tmp_path):
+    q, k, _ = qkv
+    right = against(tmp_path, save(tmp_path, log_sums(q, k)), options=LSE)
+    assert right.text.startswith(f"mine.npy agrees: {H * T} numbers")
+    save(tmp_path, log_sums(q, k, **wrong))
+    report = against(tmp_path, "mine.npy", "--json", "-o", "error.svg", options=LSE).json
+    assert (report["verdict"], [sorted(each) for each in names(report)]) == ("named", [sorted(named)])
+    assert [len(report["where"][key]) for key in ("batches", "heads", "rows", "columns")] == [1, H, T, 1]
+    assert "where mine.npy differs" in (tmp_path / "error.svg").read_text()
+
+
+def test_an_lse_without_the_sink_is_that_of_a_softmax_without_it(qkv, tmp_path):
+    sinks = numpy.array([0.5, -1, 2, 1])
+    numpy.save(tmp_path / "sinks.npy", sinks)
+    options = (*LSE, "--sinks", "sinks.npy")
+    assert against(tmp_path, save(tmp_path, log_sums(*qkv[:2], sinks=sinks)), options=options).code == 0
+    done = against(tmp_path, save(tmp_path, log_sums(*qkv[:2])), options=options)
+    assert done.code == 1 and '"lse without the sink"' in done.text and '"no sink: weights that sum to 1"' in done.text
+    report = against(tmp_path, "mine.npy", "--json", options=options).json
+    assert (report["verdict"], sorted(names(report))) == ("tied", [["lse-no-sink"], ["sink-missing"]])
+
+
+def test_an_lse_of_a_row_that_sees_nothing_is_minus_infinity(tmp_path):
+    for name, rows in {"q": 5, "k": 3, "v": 3}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 4))
+    assert run("attend", *QKV, *LSE, "-o", "right.npy", cwd=tmp_path).code == 0  # two queries see no key
+    mine = numpy.load(tmp_path / "right.npy")
+    assert numpy.isneginf(mine[:2]).all() and against(tmp_path, "right.npy", options=LSE).code == 0
+    mine[:2] = numpy.nan
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=LSE).json
+    assert names(report) == [["empty-rows-nan"]]
+
+
+def test_what_lse_does_not_show_is_not_tried_in_it(qkv, tmp_path):
+    report = against(tmp_path, save(tmp_path, log_sums(*qkv[:2]) + 1), "--json", options=LSE).json
+    tried = {name for candidate in report["candidates"] for name in candidate["mistakes"]}
+    assert report["verdict"] == "unknown" and {"no-scale", "lse-base-2", "tile-sum-16"} <= tried
+    assert not tried & {"weights-transposed", "softmax-over-queries", "values-lanes-4", "tile-accumulator-16", "softmax-twice"}
+    context = against(tmp_path, save(tmp_path, attention(*qkv) + 1), "--json").json
+    assert not any("lse" in name for candidate in context["candidates"] for name in candidate["mistakes"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "story"),
+    [
+        (16**-0.5, "which is 1/√16; d_k is 10: a padded head?"),
+        (128**-0.5, "which is 1/√128; the right scale is 0.316"),
+        (6**-0.5, "which is 1/√6; there are 6 heads"),
+        (1 / 8, "which is 1/8; the right scale is 0.316"),
+        (0.2345, "; the right scale is 0.316"),
+    ],
+)
+@pytest.mark.parametrize("shown", ["context", "weights", "lse"])
+def test_a_scale_of_no_list_is_fitted_and_told(scale, story, shown, tmp_path):
+    q, k, v = (normal(seed, 6, 13, 10, dtype="float64") for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    scores = q @ k.swapaxes(1, 2) * scale
+    weights = softmaxed(scores)
+    save(tmp_path, {"context": weights @ v, "weights": weights, "lse": numpy.log(numpy.exp(scores).sum(-1))}[shown].astype("float32"))
+    done = against(tmp_path, "mine.npy", options=("--show", shown))
+    told = f"scores times {scale:.3g}" + ("" if story[0] == ";" else ", ") + story
+    assert f'mine.npy is what "{told}" gives: largest difference ' in done.text, done.text
+    assert done.text.endswith("try: multiply Q·Kᵀ by the scale, 1/√d_k unless another is given\n")
+    report = against(tmp_path, "mine.npy", "--json", options=("--show", shown)).json
+    assert (report["verdict"], names(report)) == ("named", [["scale-other"]])
+    assert report["named"][0]["scale"] == pytest.approx(scale, 1e-5)
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_a_scale_that_has_a_name_of_its_own_keeps_it(tmp_path):
+    q, k, v = (normal(seed, 2, 13, 10, dtype="float64") for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for scale, name in ((20**-0.5, ["scale-model"]), (numpy.log(2), ["no-scale", "exp-base-2"])):
+        save(tmp_path, (softmaxed(q @ k.swapaxes(1, 2) * scale) @ v).astype("float32"))
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [name]
+
+
+def test_one_row_of_two_keys_is_no_proof_of_a_scale(tmp_path):
+    """Any weights of two keys are those of some scale."""
+    for name, rows in {"q": 1, "k": 2, "v": 2}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 8))
+    v = numpy.load(tmp_path / "v.npy")
+    report = against(tmp_path, save(tmp_path, (0.45 * v[:1] + 0.55 * v[1:]).astype("float32")), "--json", options=()).json
+    assert report["verdict"] == "unknown" and ["scale-other"] not in [each["mistakes"] for each in report["candidates"]]
+
+
+def test_the_scale_of_a_learner_s_script_is_fitted_too(tmp_path):
+    succeeds("run", SENTENCE, "--scale", "0.125", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    report = held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)
+    assert names(report) == [["scale-other"]] and report["named"][0]["what"][0].startswith("scores times 0.125, which is 1/8; ")
+
+
+def test_every_story_of_a_tie_is_told(tmp_path):
+    """Of two keys, the second of which no query should see, one story more than a handful gives the first value alone."""
+    q, k, v = (normal(seed, 1, 40, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    numpy.save(tmp_path / "lengths.npy", numpy.array([40]))
+    save(tmp_path, softmaxed(q @ k.swapaxes(1, 2) / 2) @ v)
+    options = ("--causal", "--window", "39,39", "--mask", "mask.npy")
+    numpy.save(tmp_path / "mask.npy", numpy.tri(40, dtype=bool))
+    save(tmp_path, softmaxed(numpy.where(numpy.tri(40, k=-1) == 1, -numpy.inf, q @ k.swapaxes(1, 2) / 2)) @ v)
+    report = against(tmp_path, "mine.npy", "--json", options=("--window", "39,39")).json
+    told = names(report)
+    done = against(tmp_path, "mine.npy", options=("--window", "39,39"))
+    line = against(tmp_path, "mine.npy", "mine.npy", options=("--window", "39,39")).text.splitlines()[0]
+    for candidate in report["named"]:
+        assert f'  "{candidate["what"][0]}": largest difference ' in done.text and f'"{candidate["what"][0]}"' in line
+        assert f"try: {candidate['advice'][0]}\n" in done.text
+    assert len(told) > 6 and "others" not in line and "more, which" not in done.text
 
 
 def test_each_tied_mistake_has_its_advice(tmp_path):

@@ -93,7 +93,7 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         sequence.queries = row_block(views.queries, query, T);
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);
-        sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
+        sequence.offsets = {offset_in_sequence(options.align, T, S)};
         if (const Index H = views.sizes.H; std::ssize(views.slopes) > H) {
             sequence.slopes = {views.slopes.begin() + n * H, views.slopes.begin() + (n + 1) * H};
         }

@@ -225,8 +225,8 @@ Against against(const Call& call, const StoredTensor& right, const ComparedTenso
                        : result.half && result.half->suffices() && !criterion.strict ? Agreement::as_type_allows
                                                                                      : Agreement::differs;
     result.of_weights = right.name == name_of(Item::weights);
-    if (result.of_weights || right.name == name_of(Item::context)) {
-        const Compared compared = result.of_weights ? Compared::weights : Compared::context;
+    if (const std::optional<Compared> stage = compared_stage(right.name)) {
+        const Compared compared = *stage;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
         const auto measure = [&](double allowed) {
             return yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type, allowed);

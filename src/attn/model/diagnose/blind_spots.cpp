@@ -210,10 +210,10 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
                        HalfReference& half, const core::Work& work)
 {
     const Call call = call_of(resolved);
-    if (!call.is_plain()) {
+    if (!call.is_plain() || call.sequences) {
         throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
     }
-    const Compared compared = right.name == name_of(Item::weights) ? Compared::weights : Compared::context;
+    const Compared compared = compared_stage(right.name).value();
     const Test test = test_of(call, compared, right, criterion, half, work);
     const std::vector<ChangedInput> others = changed_inputs(resolved);
     const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);

@@ -41,7 +41,7 @@ struct BlindSpots {
 
 /// `right`: the context or the weights that attend() gave in the call. In float16 and bfloat16 a rounding that the plain
 /// computation makes, too, is no mistake, and not among them. Throws Error(usage) for a call whose mistakes cannot be made
-/// (Call::is_plain), and as attend().
+/// (Call::is_plain), or of packed sequences, and as attend().
 [[nodiscard]] BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
                                      HalfReference& half, const core::Work& work);
 

@@ -205,6 +205,15 @@ core::Segments moved(const core::Segments& segments, Index late, const core::Att
     return moved;
 }
 
+core::Segments of_first_entry(const core::Segments& segments, const core::AttentionDims& l)
+{
+    core::Segments same = segments;
+    for (std::size_t at = 0; at < same.of_key.size(); ++at) {
+        same.of_key[at] = segments.of_key[at % static_cast<std::size_t>(l.total())];
+    }
+    return same;
+}
+
 Index end_of_keys(const Masking& masking, Index b)
 {
     return valid(masking, b).end;

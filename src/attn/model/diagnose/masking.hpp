@@ -34,6 +34,9 @@ struct AskedOfCore {
 /// Segments that begin `late` positions later.
 [[nodiscard]] core::Segments moved(const core::Segments& segments, Index late, const core::AttentionDims& l);
 
+/// Those of batch entry 0 for all.
+[[nodiscard]] core::Segments of_first_entry(const core::Segments& segments, const core::AttentionDims& l);
+
 /// A variant of a call, both of which outlive it.
 struct Masking {
     Masking(const Call& of, const Variant& as) : call(of), variant(as), sizes(sizes_of(of, as)), asked(of, as) {}

@@ -1,6 +1,7 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
 #include "attn/model/diagnose/masking.hpp"
+#include "attn/model/diagnose/pieces.hpp"
 #include "attn/model/diagnose/seen_in_public.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ constexpr auto in_boolean_mask = [](const C& c) { return in_mask(c) && c.views.m
 constexpr auto in_number_mask = [](const C& c) { return in_mask(c) && !in_boolean_mask(c); };
 constexpr auto in_lengths = [](const C& c) { return !c.views.lengths.empty(); };
 constexpr auto in_segments = [](const C& c) { return c.views.segments.has_value(); };
+constexpr auto in_packed = [](const C& c) { return c.sequences.has_value(); };
 constexpr auto in_alibi = [](const C& c) { return !c.views.slopes.empty(); };
 constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
 constexpr auto in_cache = [](const C& c) { return c.views.sizes.P > 0; };
@@ -45,6 +47,10 @@ constexpr auto in_alibi_heads = [](const C& c) { return in_alibi(c) && in_heads(
 constexpr auto in_moved_alibi = [](const C& c) { // where query 0 of some batch entry does not stand at key 0
     return in_alibi(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
 };
+constexpr auto in_moved_segments = [](const C& c) { // likewise
+    return in_segments(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
+};
+constexpr auto in_batch_segments = [](const C& c) { return in_segments(c) && in_batch(c); };
 constexpr auto in_sink_heads = [](const C& c) { return in_sinks(c) && in_heads(c); };
 constexpr auto in_batch_lengths = [](const C& c) { return in_lengths(c) && in_batch(c); };
 constexpr auto hiding = [](const C& c) { return in_causal(c) + in_window(c) + in_lengths(c) + in_mask(c) + in_segments(c); };
@@ -416,6 +422,13 @@ constexpr std::array list{
             [](V& v) { v.sink = SinkUse::scaled; }, in_sinks},
     Row{"sink-first", Group::softmax, "the sink of head 0 for all", "each query head has its own sink",
             [](V& v) { v.sink = SinkUse::first; }, in_sink_heads},
+    Row{"lse-base-2", Group::softmax, "lse in base 2: log2 of the sum", "multiply it by ln 2: lse is ln Σ exp(score)",
+            [](V& v) { v.lse = LseUse::base_2; }, always},
+    Row{"lse-no-maximum", Group::softmax, "lse without its maximum: the log of the sum alone",
+            "add the largest score of the row, which was subtracted before the exponentials",
+            [](V& v) { v.lse = LseUse::without_maximum; }, always},
+    Row{"lse-no-sink", Group::softmax, "lse without the sink", "the sink is one more exponential in the sum, also in that of lse",
+            [](V& v) { v.lse = LseUse::without_sink; }, in_sinks},
     Row{"sink-reversed", Group::softmax, "the sinks of the heads in reverse order", "each query head has its own sink",
             [](V& v) { v.sink = SinkUse::reversed; }, in_sink_heads},
     Row{"segments-missing", Group::masks, "segments that see each other", "hide the keys of other segments",
@@ -426,6 +439,27 @@ constexpr std::array list{
     Row{"segments-early", Group::masks, "segments that begin one position early", "a segment begins at its first position",
             Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = moved(*c.views.segments, -1, c.views.sizes); }},
             in_segments},
+    Row{"segments-top-left", Group::masks, "the segment of key i for query i, not that of the key at its place",
+            "a query is of the segment of key p = i + offset", Change{Slot::segments, [](A& a, const C&) { a.segment->offsets.clear(); }},
+            in_moved_segments},
+    Row{"segments-first", Group::masks, "the segments of batch entry 0 for all", "each batch entry has its own segments",
+            Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = of_first_entry(*c.views.segments, c.views.sizes); }},
+            in_batch_segments},
+
+    // ---- packed sequences
+    Row{"sequences-missing", Group::masks, "sequences that see each other: no boundaries",
+            "let a query see keys from cu_seqlens[n] up to cu_seqlens[n + 1], those of its own sequence",
+            [](V& v) { v.packing = Packing::missing; }, in_packed},
+    Row{"sequences-late", Group::masks, "sequences that begin one position late", "sequence n begins at cu_seqlens[n]",
+            [](V& v) { v.packing = Packing::late; }, in_packed},
+    Row{"sequences-early", Group::masks, "sequences that begin one position early", "sequence n begins at cu_seqlens[n]",
+            [](V& v) { v.packing = Packing::early; }, in_packed},
+    Row{"sequences-of-queries", Group::masks, "the boundaries of the queries for keys and values, too",
+            "keys and values have boundaries of their own: --cu-seqlens-k", [](V& v) { v.packing = Packing::of_queries; },
+            [](const C& c) { return in_packed(c) && c.sequences->queries != c.sequences->keys; }},
+    Row{"sequences-first-keys", Group::masks, "every sequence with the first keys and values of all",
+            "move on to each sequence: add cu_seqlens[n] rows to keys and values, too",
+            [](V& v) { v.packing = Packing::first_keys; }, in_packed},
 
     // ---- positions
     Row{"alibi-missing", Group::positions, "no ALiBi", "subtract slope·distance from the scaled scores",
@@ -533,12 +567,10 @@ constexpr std::array list{
         [](V& v) { v.merged_by_maximum = true; }, always, &V::parts},
 };
 
-/// Whether vectors so wide leave out numbers, and not the same ones as narrower vectors.
+/// Whether vectors so wide leave out numbers.
 bool lanes_count(Index lanes, Index numbers)
 {
-    const auto whole = [&](Index count) { return numbers / count * count; };
-    const auto same = [&](Index fewer) { return fewer < lanes && whole(fewer) == whole(lanes); };
-    return lanes < numbers && whole(lanes) != numbers && std::ranges::none_of(lane_counts, same);
+    return lanes < numbers && numbers % lanes != 0;
 }
 
 /// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
@@ -548,14 +580,12 @@ bool tiles_count(const Mistake& mistake, const Call& call)
     const core::AttentionDims& l = call.views.sizes;
     const std::vector<Index> all{l.total()};
     const std::vector<Index>& lengths = call.views.lengths.empty() ? all : call.views.lengths;
-    const auto is_part = [&](Index parts) { return (l.total() + parts - 1) / parts == mistake.size; };
     const auto count = [&](Index keys) {
         const bool several = keys > mistake.size;
         const bool full = keys % mistake.size == 0;
         return v.last_tile == LastTile::padded ? !full : several && !(v.last_tile == LastTile::slid && full);
     };
-    const bool is_of_parts = v.merged_by_maximum && std::ranges::any_of(part_counts, is_part);
-    return v.causal == CausalUse::restarted ? l.T > mistake.size : !is_of_parts && std::ranges::any_of(lengths, count);
+    return v.causal == CausalUse::restarted ? l.T > mistake.size : std::ranges::any_of(lengths, count);
 }
 
 /// What is tried with a knob: "tiles of 16".
@@ -604,6 +634,10 @@ std::span<const Mistake> mistakes()
 
 bool size_counts(const Mistake& mistake, const Call& call)
 {
+    if (call.sequences) {
+        const Pieces pieces(call, Packing::right);
+        return std::ranges::any_of(pieces.all(), [&](const Piece& piece) { return size_counts(mistake, piece.call); });
+    }
     const core::AttentionDims& l = call.views.sizes;
     return mistake.sized == nullptr                 ? true
            : mistake.sized == &Variant::row_tile    ? l.T % mistake.size != 0

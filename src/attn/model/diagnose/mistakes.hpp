@@ -67,7 +67,7 @@ inline constexpr std::array<Index, 3> part_counts{2, 4, 8};
 
 /// All of them, in the order of the groups.
 [[nodiscard]] std::span<const Mistake> mistakes();
-/// Whether a mistake of tiles, vectors or parts changes something in this call, and not the same as one of another size.
+/// Whether a mistake of tiles, vectors or parts changes something in this call.
 [[nodiscard]] bool size_counts(const Mistake& mistake, const Call& call);
 /// Those that can be made in this call.
 [[nodiscard]] std::vector<const Mistake*> mistakes_in(const Call& call);

@@ -144,7 +144,7 @@ Reading reading_of(const ReadKnobs& knobs, Operand operand)
     return is_read_so ? knobs.read : Reading::right;
 }
 
-Operands::Operands(const Call& call) : call_(call), blocks_(room_of(call)) {}
+Operands::Operands(const Call& call, std::size_t among) : call_(call), blocks_(room_of(call) / among) {}
 
 Index Operands::count(const ReadKnobs& knobs, Operand operand) const
 {

@@ -52,6 +52,7 @@ double scale_of(const Call& call, const Variant& v)
     case Scale::twice: return right * right;
     case Scale::inverse: return 1 / right;
     case Scale::usual: return usual_scale(l, v);
+    case Scale::other: return v.other_scale;
     }
     return right;
 }

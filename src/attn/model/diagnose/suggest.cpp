@@ -305,7 +305,8 @@ public:
     Trial(const Call& call, Compared compared, std::span<const Candidate> candidates, const core::Work& work)
         : candidates_(candidates)
     {
-        const ElementType type = call.views.queries.type;
+        const ElementType given = call.views.queries.type;
+        const ElementType type = compared == Compared::lse && is_half(given) ? ElementType::float32 : given;
         for (const Candidate& candidate : candidates) {
             values_.push_back(evaluate(call, candidate.variant, compared, work));
             StoredTensor stored("", type, {std::ssize(values_.back())});

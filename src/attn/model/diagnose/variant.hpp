@@ -81,6 +81,7 @@ enum class Scale {
     twice,      ///< scale²
     inverse,    ///< 1/scale
     usual,      ///< 1/√d_k, where --scale says another
+    other,      ///< Variant::other_scale
 };
 
 enum class Cap {
@@ -205,6 +206,26 @@ enum class LastTile {
     slid,
 };
 
+/// What is stored as the log of the sum, lse. Nothing else depends on it.
+enum class LseUse {
+    right,           ///< m + ln Σ exp(s - m), sink and all; -inf of a row that sees nothing
+    base_2,          ///< log2 Σ exp(s)
+    without_maximum, ///< ln Σ exp(s - m)
+    without_sink,    ///< of the keys alone
+};
+
+// ---- packed sequences ----------------------------------------------------------------------------------------------------
+
+/// Where sequences that lie one after another begin and end.
+enum class Packing {
+    right,
+    missing,    ///< nowhere: all is one sequence
+    late,       ///< all but the first one position later
+    early,      ///< all but the first one position earlier
+    of_queries, ///< those of keys and values where those of the queries do
+    first_keys, ///< each takes its number of keys and values, from the first one on
+};
+
 // ---- precision -----------------------------------------------------------------------------------------------------------
 
 /// Rounded to nearest, ties to even; overflow gives infinity. tf32 has the exponents of float32 and 10 bits of fraction.
@@ -249,6 +270,7 @@ struct ProductKnobs : ReadKnobs {
 };
 
 struct Variant : ProductKnobs {
+    Packing packing = Packing::right;
     Reading written = Reading::right; ///< of the result
     KeyHead value_head = KeyHead::repeated;
     bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
@@ -258,6 +280,7 @@ struct Variant : ProductKnobs {
     Index value_lanes = 0;          ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
 
     Scale scale = Scale::right;
+    double other_scale = 0;
     double exponent = 1; ///< exp(exponent·(s - m)) in place of exp(s - m); below 0, m is the smallest s
     Cap cap = Cap::right;
 
@@ -288,6 +311,7 @@ struct Variant : ProductKnobs {
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
+    LseUse lse = LseUse::right;
 
     Precision scores = Precision::exact;       ///< q·k, before the scale
     Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax

@@ -157,6 +157,9 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
         json.member(mistakes, names_of(candidate));
         json.member("what", of_each(candidate, &MistakeInfo::what));
         json.member("advice", of_each(candidate, &MistakeInfo::advice));
+        if (candidate.variant.scale == model::diagnose::Scale::other) {
+            json.member("scale", candidate.variant.other_scale);
+        }
     });
     if (diagnosis.named == 1) {
         json.member("times_farther", diagnosis.farther);

@@ -24,7 +24,6 @@ using model::diagnose::Told;
 using model::diagnose::Verdict;
 using model::diagnose::Where;
 
-constexpr std::size_t most_named = 6;
 constexpr std::string_view strict = "--strict"; // what alone lets such a file differ
 
 /// Two digits: "0.31", "7.1e-07", "2300".
@@ -88,15 +87,11 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
 void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     buffer.append(name + " cannot be told apart on this input: it is as near to each of\n");
-    const std::size_t shown = std::min(diagnosis.named, most_named);
-    for (std::size_t n = 0; n < shown; ++n) {
-        const Candidate& peer = diagnosis.candidates[n];
+    const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
+    for (const Candidate& peer : tied) {
         buffer.append(fmt::format("  {}: largest difference {}\n", what_of(peer), about(peer.distance.largest)));
     }
-    if (diagnosis.named > shown) {
-        buffer.append(fmt::format("  and {} more, which --json lists\n", diagnosis.named - shown));
-    }
-    write_advice(std::span(diagnosis.candidates).first(shown), buffer);
+    write_advice(tied, buffer);
 }
 
 void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buffer& buffer)
@@ -255,10 +250,9 @@ void write_diagnosis_line(const JudgedFile& file, Buffer& buffer)
     if (against.told() == Told::mistake) {
         text += against.agrees() ? ", but is also what this gives: " : "";
         text += against.diagnosis->verdict == Verdict::likely ? "perhaps " : "";
-        for (std::size_t n = 0; n < std::min(against.diagnosis->named, most_named); ++n) {
+        for (std::size_t n = 0; n < against.diagnosis->named; ++n) {
             text += (n == 0 ? "" : ", or ") + what_of(against.diagnosis->candidates[n]);
         }
-        text += against.diagnosis->named > most_named ? ", or others" : "";
     } else if (!against.agrees() && against.beyond_lengths) {
         text += "differs only in queries at or beyond the lengths";
     } else if (!against.agrees()) {
