@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from program import assert_fails, measured, on_terminal, run, shell, succeeds
+from program import SANITIZED, assert_fails, measured, on_terminal, run, shell, succeeds
 from tensors import attention, numpy
 
 WEIGHTS = numpy.random.default_rng(0).dirichlet([1, 1, 1, 1], 4).astype("float32")
@@ -315,6 +315,7 @@ LARGE = {
 }
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
 @pytest.mark.parametrize("text", LARGE)
 def test_memory_is_bounded_by_the_file_and_its_arrays(text, folder):
     (folder / "x").write_text(LARGE[text])
