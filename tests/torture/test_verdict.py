@@ -37,6 +37,7 @@ TOLD = b'{"index":0,"error":{"code":71,"message":"does not fit"}}\n{"index":1}\n
         (TABLES, replace(TABLES, code=65, out=b"line 1\na\n\nline 3\nc\n", err=NO_ROOM), {65}),
         (TABLES, replace(TABLES, code=71, out=b"line 1\na\n\nli", err=NO_ROOM + ERROR), {71}),
         (ROWS, replace(ROWS, code=65, out=b"index,value\n0,a\n0,b\n", err=NO_ROOM), {65}),
+        (ROWS, replace(ROWS, code=65, out=b"index,value\n0,a\n0,b\n", err=NO_ROOM.replace(b"arrays asked for", b"draws")), {65}),
     ],
 )
 def test_what_is_right(good, done, allowed):

@@ -11,7 +11,7 @@ AS_GOOD = "as without the fault"  # in a set of allowed codes; for `compare` tha
 WITHOUT_OUTPUT = {2, 65, 66, 73}  # ends that come before the first byte of output
 
 
-TOLD_LINE = re.compile(rb"attn-cli: error: line (\d+): (?:out of memory|the arrays asked for need )[^\n]*\n")
+TOLD_LINE = re.compile(rb"attn-cli: error: line (\d+): (?:out of memory|the [^\n:;]* need )[^\n]*\n")
 
 
 def is_error_line(text):

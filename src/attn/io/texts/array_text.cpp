@@ -195,7 +195,10 @@ constexpr std::array forms{
 
 const TextForm* form_of(std::string_view text)
 {
-    const auto* const form = std::ranges::find_if(forms, [&](const TextForm& each) { return each.begins(text); });
+    // A line may have no end, and a file be larger than the memory that its pages may take.
+    constexpr std::size_t enough = std::size_t{16} << 20U;
+    const std::string_view front = text.substr(0, enough);
+    const auto* const form = std::ranges::find_if(forms, [&](const TextForm& each) { return each.begins(front); });
     return may_begin_text(text) && form != forms.end() ? form : nullptr;
 }
 
