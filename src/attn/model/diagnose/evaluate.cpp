@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace attn::model::diagnose {
 namespace {
@@ -131,8 +132,11 @@ std::vector<double> Rows::weights(core::RowPlace place)
 }
 
 /// Σ_j w_j · v_j; a weight of 0 contributes nothing.
-std::vector<double> Rows::summed(const std::vector<double>& weights, core::RowPlace place)
+std::vector<double> Rows::summed(std::vector<double> weights, core::RowPlace place)
 {
+    for (Index j = variant_.tile; variant_.first_values && j < std::ssize(weights); ++j) {
+        weights[static_cast<std::size_t>(j % variant_.tile)] += std::exchange(weights[static_cast<std::size_t>(j)], 0);
+    }
     const Operand operand = variant_.summed == Summed::values ? Operand::values
                             : variant_.summed == Summed::keys ? Operand::keys
                                                               : Operand::queries;

@@ -52,7 +52,7 @@ public:
 
 private:
     [[nodiscard]] const Spread* spread(core::RowPlace place);
-    [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, core::RowPlace place);
+    [[nodiscard]] std::vector<double> summed(std::vector<double> weights, core::RowPlace place);
     [[nodiscard]] std::vector<double> merged(core::RowPlace place);
 
     const Masking& masking_;

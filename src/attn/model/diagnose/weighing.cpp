@@ -70,10 +70,11 @@ double rounded_sum(const Numbers& numbers, Precision precision)
     return rounded(sum_of(numbers), precision);
 }
 
-/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞.
+/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞ or 0/0.
 Numbers unshifted(const Call& call, const Variant& v, const ScoreRow& row)
 {
-    Numbers e = exponentials(row, Numbers(row.scores.size(), 0));
+    const double subtracted = v.subtracted == Subtracted::or_nothing ? std::max(row.largest(), 0.0) : 0;
+    Numbers e = exponentials(row, Numbers(row.scores.size(), subtracted));
     const Precision precision = core::is_wide(call.views) ? Precision::exact : Precision::float32;
     round_all(e, precision);
     round_all(e, v.exponentials);
@@ -205,11 +206,11 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
     case Weighting::softmax:
     case Weighting::twice: break;
     }
-    Numbers weights = over != nullptr                      ? softmax_over(v, row, *over)
-                      : !v.maximum_subtracted              ? unshifted(call, v, row)
-                      : v.steps != Precision::exact        ? stepwise(v, row)
-                      : v.parts > 0 || v.merged_by_maximum ? softmax_of_parts(v, row)
-                                                           : softmax(v, row);
+    Numbers weights = over != nullptr                       ? softmax_over(v, row, *over)
+                      : v.subtracted != Subtracted::maximum ? unshifted(call, v, row)
+                      : v.steps != Precision::exact         ? stepwise(v, row)
+                      : v.parts > 0 || v.merged_by_maximum  ? softmax_of_parts(v, row)
+                                                            : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
         return softmax({}, plain(std::move(weights)));
