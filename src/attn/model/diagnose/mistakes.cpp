@@ -90,6 +90,16 @@ std::vector<Index> bottom_right(const C& c)
     return offsets;
 }
 
+/// Those of the heads.
+template <typename Order>
+void sort_slopes(A& a, const C& c, Order order)
+{
+    std::vector<double>& slopes = a.distance->slopes;
+    for (auto own = slopes.begin(); own != slopes.end(); own += c.views.sizes.H) {
+        std::sort(own, own + c.views.sizes.H, order);
+    }
+}
+
 /// 2^(-8·(h + first)/H)
 std::vector<double> plain_slopes(const C& c, std::size_t first)
 {
@@ -100,7 +110,7 @@ std::vector<double> plain_slopes(const C& c, std::size_t first)
     return slopes;
 }
 
-constexpr std::string_view slopes_advice = "take the slopes of the power of two below, then every other one of the next";
+constexpr std::string_view order_advice = "keep the slopes in their order: those of the power of two below come first";
 constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
 
 constexpr std::array list{
@@ -473,6 +483,10 @@ constexpr std::array list{
     Row{"alibi-negated", Group::positions, "ALiBi added: far keys gain", "subtract slope·distance from the scaled scores",
             Change{Slot::distances, [](A& a, const C&) { for (double& slope : a.distance->slopes) { slope = -slope; } }},
             in_alibi},
+    Row{"alibi-descending", Group::positions, "ALiBi with slopes sorted downwards", order_advice,
+            Change{Slot::distances, [](A& a, const C& c) { sort_slopes(a, c, std::greater()); }}, in_unsorted_alibi},
+    Row{"alibi-ascending", Group::positions, "ALiBi with slopes sorted upwards", order_advice,
+            Change{Slot::distances, [](A& a, const C& c) { sort_slopes(a, c, std::less()); }}, in_unsorted_alibi},
     Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
             Change{Slot::distances, [](A& a, const C&) { a.before_scale = true; }}, in_alibi},
     Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",
@@ -488,15 +502,10 @@ constexpr std::array list{
     Row{"alibi-reversed", Group::positions, "ALiBi with the slopes of the heads in reverse order",
             "the first head has the largest slope",
             Change{Slot::distances, [](A& a, const C&) { std::ranges::reverse(a.distance->slopes); }}, in_alibi_heads},
-    Row{"alibi-descending", Group::positions, "ALiBi with slopes sorted downwards", slopes_advice,
-            Change{Slot::distances, [](A& a, const C&) { std::ranges::sort(a.distance->slopes, std::greater()); }},
-            in_unsorted_alibi},
-    Row{"alibi-ascending", Group::positions, "ALiBi with slopes sorted upwards", slopes_advice,
-            Change{Slot::distances, [](A& a, const C&) { std::ranges::sort(a.distance->slopes); }}, in_unsorted_alibi},
     Row{"alibi-slopes-late", Group::positions, "ALiBi with slopes that begin with 1", "begin with 2^(-8/heads)",
             Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 0); }}, in_alibi},
     Row{"alibi-slopes-plain", Group::positions, "ALiBi with the slopes 2^(-8·h/heads) for heads that are no power of two",
-            slopes_advice,
+            "take the slopes of the power of two below, then every other one of the next",
             Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 1); }},
             [](const C& c) { return in_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
