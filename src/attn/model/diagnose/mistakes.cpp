@@ -110,8 +110,8 @@ std::vector<double> plain_slopes(const C& c, std::size_t first)
     return slopes;
 }
 
-constexpr std::string_view order_advice = "keep the slopes in their order: those of the power of two below come first";
 constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
+constexpr std::string_view order_advice = "keep the slopes in their order: those of the power of two below come first";
 
 constexpr std::array list{
     // ---- scores

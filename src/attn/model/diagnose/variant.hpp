@@ -311,11 +311,11 @@ struct Variant : ProductKnobs {
     Subtracted subtracted = Subtracted::maximum;
 
     Index tile = 0;                     ///< keys of a tile, and queries of one; 0: none
+    bool first_values = false;          ///< key j meets the value of key j mod tile: every tile those of the first
     Index row_tile = 0;                 ///< the queries of the last tile of so many give zeros if it is not full; 0: none
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
-    bool first_values = false; ///< key j meets the value of key j mod tile: every tile those of the first
 
     Precision scores = Precision::exact;       ///< q·k, before the scale
     Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax
