@@ -36,7 +36,7 @@ has_numbers = lambda case: case.mask is not None and case.mask.dtype != bool
 # What an option must be there for: without it such a mistake changes nothing, and is none of this test's.
 OPTIONS = {
     "causal-added": lambda case: True, "causal-top-left": lambda case: placed(case) and case.align != "top-left",
-    "causal-bottom-right": lambda case: placed(case) and case.align != "bottom-right", "causal-all-keys": placed,
+    "causal-bottom-right": lambda case: placed(case) and case.align != "bottom-right", "causal-all-keys": placed, "causal-as-packed": placed,
     "causal-": lambda case: case.causal,
     "window-left": lambda case: case.window and case.window[0] >= 0, "window-symmetric": lambda case: case.window and case.window[0] >= 0,
     "window-right": lambda case: case.window and case.window[1] >= 0, "window-": lambda case: case.window,

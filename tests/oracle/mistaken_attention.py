@@ -17,9 +17,9 @@ def rounded(x: np.ndarray, type: str) -> np.ndarray:
 
 
 class Case:
-    """Shapes, options and tensors, drawn from a seed."""
+    """Shapes, options and tensors, drawn from a seed; long ones have what tiles and pages of every size need."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, long=False):
         draw = np.random.default_rng(seed)
         pick = lambda *choices: choices[draw.integers(len(choices))]
         chance = lambda share: draw.random() < share
@@ -31,6 +31,8 @@ class Case:
         self.H = self.Hk * group
         self.T, self.S = (1 if chance(0.05) else number(41, 150) if chance(0.1) else number(2, 40) for _ in "TS")
         self.S = self.T if chance(0.4) else self.S
+        if long:
+            self.B, self.T, self.S = min(self.B, 2), number(90, 130), number(257, 600)
         self.d = pick(2, 3, 4, 8, 10, 14, 16)
         self.dv = pick(self.d, self.d, 1, 5, 8, 14)
         self.layout = pick("BHTd", "BHTd", "BTHd", *["HTd"] * (self.B == 1), *["Td"] * (self.B == self.H == 1))

@@ -8,7 +8,8 @@ bfloat16 a case counts where the difference from float64 is more than such a typ
 the mistake, and no other. --pairs plants two at once; both must be named. Fails below 99 % named (of pairs 95 %), at a wrong
 name, and where a correct result is accused.
 
-usage: planted_mistakes.py ATTN_CLI [--cases N | --shapes N] [--seed S] [--pairs] [--correct N] [--only NAME]
+usage: planted_mistakes.py ATTN_CLI [--cases N | --shapes N] [--seed S] [--long] [--pairs] [--correct N]
+                           [--only NAME]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
 """
 import argparse
@@ -84,8 +85,8 @@ def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float, floa
 class Question:
     """A case in a folder, with what every mistake makes of it. Candidates are tuples of names."""
 
-    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES, case: Case | None = None):
-        self.case, self.folder, self.draw = case or Case(seed), folder, np.random.default_rng(seed + 10**9)
+    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES, long=False, case: Case | None = None):
+        self.case, self.folder, self.draw = case or Case(seed, long), folder, np.random.default_rng(seed + 10**9)
         self.right = self.result()
         self.results = {(name,): self.result(name) for name in possible(self.case) if name in mistakes}
         self.others = {}  # that are not planted here, but may give the same
@@ -188,10 +189,10 @@ def is_note(names: tuple, type: str) -> bool:
     return all(name.removesuffix("-" + type) in ("inputs", "scores", "softmax", "exponentials", "weights", "result") for name in names)
 
 
-def judge(seed: int, wanted: list, program: str) -> list[tuple]:
+def judge(seed: int, wanted: list, program: str, long=False) -> list[tuple]:
     """What is heard of each of the wanted in one case."""
     with tempfile.TemporaryDirectory() as folder:
-        question = Question(seed, Path(folder))
+        question = Question(seed, Path(folder), long=long)
         return [(planted, verdict(question, planted, program)) for planted in wanted
                 if planted in question.results and whole_tile(question.case, planted[0])]
 
@@ -255,6 +256,7 @@ def main() -> int:
     parser.add_argument("program")
     parser.add_argument("--cases", type=int, default=200, help="of each mistake; with --pairs the pairs of each of ten shapes")
     parser.add_argument("--shapes", type=int, help="every mistake in each of so many shapes, in place of --cases")
+    parser.add_argument("--long", action="store_true", help="cases of 90 to 130 queries and 257 to 600 keys")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pairs", action="store_true", help="two mistakes at once")
     parser.add_argument("--correct", type=int, default=200, help="correct results")
@@ -277,7 +279,7 @@ def main() -> int:
             for first in range(given.seed, given.seed + (given.shapes or 10 * given.cases), THREADS):
                 wanted = [planted for planted, answers in heard.items()
                           if given.shapes or (counted(answers) < given.cases and asked(answers) < 3 * given.cases)]
-                for answers in pool.map(lambda seed: judge(seed, wanted, program), range(first, first + THREADS)):
+                for answers in pool.map(lambda seed: judge(seed, wanted, program, given.long), range(first, first + THREADS)):
                     hear(answers)
     report(heard, 0.95 if given.pairs else 0.99)
     total = sum(heard.values(), Counter())

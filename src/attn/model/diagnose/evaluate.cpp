@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <utility>
 
 namespace attn::model::diagnose {
 namespace {
@@ -81,25 +82,27 @@ Variant as_compared(const Variant& variant, Compared compared)
     }
     const Variant right;
     v.read = v.read_of == ReadOf::values ? right.read : v.read;
-    v.read_of = right.read_of;
+    v.read_of = v.read_of == ReadOf::keys ? v.read_of : right.read_of;
     v.written = v.written == Reading::swapped ? v.written : right.written;
     v.value_head = right.value_head;
     v.mean_of_heads = right.mean_of_heads;
     v.summed = right.summed;
     v.residual = right.residual;
     v.value_lanes = right.value_lanes;
+    v.first_values = right.first_values;
     v.empty = v.empty == EmptyRow::nan ? v.empty : right.empty;
     v.sink = v.sink == SinkUse::after_softmax ? right.sink : v.sink;
     v.over = right.over;
     v.weighting = right.weighting;
     v.parts = right.parts;
     const bool tiled = v.denominator != Maximum::row || v.last_tile != LastTile::right ||
+                       v.group_packing == GroupPacking::from_tile ||
                        v.causal >= CausalUse::diagonal_tile_seen; // from there on the rule is one of tiles
     v.tile = tiled ? v.tile : right.tile;
     v.merged_by_maximum = right.merged_by_maximum;
     v.weights_transposed = right.weights_transposed;
     v.numerator = right.numerator;
-    v.exponentials = v.maximum_subtracted ? right.exponentials : v.exponentials;
+    v.exponentials = v.subtracted == Subtracted::maximum ? right.exponentials : v.exponentials;
     v.weights = right.weights;
     v.accumulator = right.accumulator;
     return v;
@@ -177,8 +180,11 @@ std::vector<double> Rows::weights(core::RowPlace place)
 }
 
 /// Σ_j w_j · v_j; a weight of 0 contributes nothing.
-std::vector<double> Rows::summed(const std::vector<double>& weights, core::RowPlace place)
+std::vector<double> Rows::summed(std::vector<double> weights, core::RowPlace place)
 {
+    for (Index j = variant_.tile; variant_.first_values && j < std::ssize(weights); ++j) {
+        weights[static_cast<std::size_t>(j % variant_.tile)] += std::exchange(weights[static_cast<std::size_t>(j)], 0);
+    }
     const Operand operand = variant_.summed == Summed::values ? Operand::values
                             : variant_.summed == Summed::keys ? Operand::keys
                                                               : Operand::queries;

@@ -67,7 +67,7 @@ public:
 
 private:
     [[nodiscard]] const Spread* spread(core::RowPlace place);
-    [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, core::RowPlace place);
+    [[nodiscard]] std::vector<double> summed(std::vector<double> weights, core::RowPlace place);
     [[nodiscard]] bool is_dropped(core::RowPlace place) const;
     /// Whose row of the variant is that row of the call's heads.
     [[nodiscard]] core::RowPlace computed_at(core::RowPlace place) const;

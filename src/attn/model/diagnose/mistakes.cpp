@@ -33,10 +33,17 @@ constexpr auto in_segments = [](const C& c) { return c.views.segments.has_value(
 constexpr auto in_packed = [](const C& c) { return c.sequences.has_value(); };
 constexpr auto in_alibi = [](const C& c) { return !c.views.slopes.empty(); };
 constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
+constexpr auto in_unsorted_alibi = [](const C& c) { // as those of heads that are no power of two are
+    return in_alibi(c) && !std::ranges::is_sorted(c.views.slopes, std::greater());
+};
 constexpr auto in_cache = [](const C& c) { return c.views.sizes.P > 0; };
 constexpr auto in_batch = [](const C& c) { return c.views.sizes.B > 1; };
 constexpr auto in_heads = [](const C& c) { return c.views.sizes.H > 1; };
 constexpr auto in_grouped = [](const C& c) { return c.views.sizes.H != c.views.sizes.H_kv; };
+constexpr auto in_uneven_groups = [](const C& c) { // of which no power of two holds whole ones
+    const Index group = c.views.sizes.H / c.views.sizes.H_kv;
+    return (group & (group - 1)) != 0;
+};
 constexpr auto in_equal_sizes = [](const C& c) { return c.views.sizes.d_k == c.views.sizes.d_v; };
 constexpr auto in_square = [](const C& c) { return c.is_square(); };
 
@@ -55,9 +62,17 @@ constexpr auto in_sink_heads = [](const C& c) { return in_sinks(c) && in_heads(c
 constexpr auto in_batch_lengths = [](const C& c) { return in_lengths(c) && in_batch(c); };
 constexpr auto hiding = [](const C& c) { return in_causal(c) + in_window(c) + in_lengths(c) + in_mask(c) + in_segments(c); };
 constexpr auto in_masked = [](const C& c) { return hiding(c) > 0; };
+constexpr auto in_narrow_mask = [](const C& c) { // where float32 rounds
+    return in_masked(c) && c.views.queries.type != ElementType::float64;
+};
 constexpr auto in_masks = [](const C& c) { return hiding(c) > 1; };                 // one alone has an entry of its own
 constexpr auto in_placed = [](const C& c) { return in_causal(c) || in_window(c); }; // where the place of the queries counts
 constexpr auto in_memory = [](const C& c) { return in_heads(c) && !in_cache(c); };  // that can be read in another order
+constexpr auto in_key_memory = [](const C& c) { return c.views.sizes.H_kv > 1 && !in_cache(c); };
+// With neither of the others everything hidden is padding.
+constexpr auto in_padding_alone = [](const C& c) {
+    return (in_lengths(c) || in_mask(c)) && (in_causal(c) || in_window(c) || in_segments(c) || in_alibi(c));
+};
 constexpr auto in_unsorted = [](const C& c) { return in_lengths(c) && c.views.sizes.B > 2; }; // two sorted ones may be reversed
 constexpr auto in_one_head = [](const C& c) { // where NumPy divides (T, S) by (T)
     return in_square(c) && c.views.sizes.B * c.views.sizes.H == 1;
@@ -84,6 +99,16 @@ std::vector<Index> bottom_right(const C& c)
     return offsets;
 }
 
+/// Those of the heads.
+template <typename Order>
+void sort_slopes(A& a, const C& c, Order order)
+{
+    std::vector<double>& slopes = a.distance->slopes;
+    for (auto own = slopes.begin(); own != slopes.end(); own += c.views.sizes.H) {
+        std::sort(own, own + c.views.sizes.H, order);
+    }
+}
+
 /// 2^(-8·(h + first)/H)
 std::vector<double> plain_slopes(const C& c, std::size_t first)
 {
@@ -104,6 +129,7 @@ void change_slopes(A& a, const C& c, void (*change)(std::span<double>))
 }
 
 constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
+constexpr std::string_view order_advice = "keep the slopes in their order: those of the power of two below come first";
 
 constexpr std::array list{
     // ---- scores
@@ -144,12 +170,20 @@ constexpr std::array list{
             [](V& v) { v.cap = Cap::undivided; }, in_softcap},
     Row{"softcap-unmultiplied", Group::scores, "the softcap tanh(s/c), not multiplied by c", "cap with c·tanh(s/c)",
             [](V& v) { v.cap = Cap::unmultiplied; }, in_softcap},
+    Row{"softcap-by-score", Group::scores, "the softcap s·tanh(s), by the score in place of c", "cap with c·tanh(s/c)",
+            [](V& v) { v.cap = Cap::by_score; }, in_softcap},
+    Row{"softcap-after-padding", Group::scores, "the softcap after mask or lengths, but before what else hides keys",
+            "cap first, then mask: tanh makes -c of -∞", [](V& v) { v.cap = Cap::after_padding; },
+            [](const C& c) { return in_softcap(c) && in_padding_alone(c); }},
     Row{"no-maximum", Group::scores, "exponentials of scores whose maximum was not subtracted",
-            "subtract each row's largest score before the exponential: it overflows", [](V& v) { v.maximum_subtracted = false; },
+            "subtract each row's largest score before the exponential: it overflows", [](V& v) { v.subtracted = Subtracted::nothing; },
             always},
+    Row{"maximum-clamped", Group::scores, "the maximum subtracted only where it is above 0",
+            "begin the running maximum with -∞, not with 0: far below 0 every exponential underflows",
+            [](V& v) { v.subtracted = Subtracted::or_nothing; }, always},
     Row{"no-maximum-float16", Group::scores, "exponentials in float16 of scores whose maximum was not subtracted",
             "subtract each row's largest score before the exponential: float16 ends at 65504",
-            [](V& v) { v.maximum_subtracted = false; v.exponentials = Precision::float16; },
+            [](V& v) { v.subtracted = Subtracted::nothing; v.exponentials = Precision::float16; },
             [](const C& c) { return c.views.queries.type == ElementType::float16; }},
 
     // ---- masks
@@ -196,6 +230,9 @@ constexpr std::array list{
             Change{Slot::offsets, [](A& a, const C& c) {
                        std::ranges::fill(a.offsets, c.views.sizes.total() - c.views.sizes.T);
                    }}, [](const C& c) { return in_placed(c) && in_lengths(c); }},
+    Row{"causal-as-packed", Group::masks, "query i placed at i / (H / H_kv), as if the rows of a group were packed",
+            "divide the row by the heads of a group only where their rows are packed",
+            [](V& v) { v.group_packing = GroupPacking::divided; }, [](const C& c) { return in_placed(c) && in_grouped(c); }},
     Row{"window-missing", Group::masks, "no window", "hide the keys outside of --window",
             Change{Slot::window, [](A& a, const C&) { a.left.window.reset(); a.right.window.reset(); }}, in_window},
     Row{"window-left-less", Group::masks, "a window that looks back one key less",
@@ -241,6 +278,10 @@ constexpr std::array list{
     Row{"lengths-descending", Group::masks, "lengths sorted downwards, but not the batch entries",
             "sort the batch entries by length, too, or neither",
             Change{Slot::lengths, [](A& a, const C&) { std::ranges::sort(a.length->lengths, std::greater()); }}, in_unsorted},
+    Row{"lengths-zeros", Group::masks, "padding of zeros that is counted: keys and values from the length on",
+            "hide the keys from the length on: a score of 0 has a weight", [](V& v) { v.padding_zeros = true; }, in_lengths},
+    Row{"lengths-page", Group::masks, "lengths rounded up to whole pages", "hide the keys of the last page from the length on",
+            nullptr, in_lengths, &V::page},
     Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
             [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = 1; }, in_masked},
     Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
@@ -248,6 +289,14 @@ constexpr std::array list{
     Row{"hidden-added-minus-10", Group::masks, "hidden keys with 10 taken off their score",
             "add -∞ to what is hidden: -10 leaves it a weight", [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = -10; },
             in_masked},
+    Row{"hidden-added-minus-10000", Group::masks,
+            "hidden keys with 1e4 taken off their score, in float32, which shows where all keys are hidden",
+            "where all keys are hidden, give zeros: a finite number is not -∞",
+            [](V& v) { v.hidden = HiddenUse::added_in_float32; v.hidden_number = -1e4; }, in_narrow_mask},
+    Row{"hidden-added-minus-50000", Group::masks,
+            "hidden keys with 5e4 taken off their score, in float32, which shows where all keys are hidden",
+            "where all keys are hidden, give zeros: a finite number is not -∞",
+            [](V& v) { v.hidden = HiddenUse::added_in_float32; v.hidden_number = -5e4; }, in_narrow_mask},
     Row{"hidden-added-0", Group::masks, "no key hidden at all", "hide keys before the softmax",
             [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = 0; }, in_masks},
     Row{"hidden-set-0", Group::masks, "hidden scores set to 0 (multiplied by the mask)",
@@ -261,7 +310,8 @@ constexpr std::array list{
             in_masked},
     Row{"empty-rows-nan", Group::masks, "NaN for queries that see no key", "give zeros, or pass --empty-rows nan",
             [](V& v) { v.empty = EmptyRow::nan; }, in_masked},
-    Row{"empty-rows-uniform", Group::masks, "the mean of all values for queries that see no key (a mask of -1e9)",
+    Row{"empty-rows-uniform", Group::masks, "the mean of all values for queries that see no key (a mask of -1e9, or"
+            " their scores set to -5e4)",
             "where all keys are hidden, give zeros: a large finite number is not -∞", [](V& v) { v.empty = EmptyRow::uniform; },
             in_masked},
     Row{"empty-rows-unmasked", Group::masks, "no mask for queries that see no key (one finite number added to every score)",
@@ -296,6 +346,10 @@ constexpr std::array list{
             "transpose the result before it is reshaped", [](V& v) { v.written = Reading::swapped; }, in_heads},
     Row{"heads-viewed", Group::heads, "heads and positions swapped by a view, on the way in and out",
             "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.written = Reading::swapped; }, in_memory},
+    Row{"heads-viewed-keys", Group::heads, "heads and positions of the keys swapped by a view, but not of queries and values",
+            "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.read_of = ReadOf::keys; }, in_key_memory},
+    Row{"heads-viewed-values", Group::heads, "heads and positions of the values swapped by a view, but not of queries and keys",
+            "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.read_of = ReadOf::values; }, in_key_memory},
     Row{"heads-strided-in", Group::heads, "the last dimension of the inputs split as (d, H)", "split it as (H, d)",
             [](V& v) { v.read = Reading::strided; }, in_width},
     Row{"heads-strided-scores", Group::heads, "the last dimension of queries and keys split as (d, H), but not of values",
@@ -433,6 +487,14 @@ constexpr std::array list{
             [](V& v) { v.lse = LseUse::without_sink; }, in_sinks},
     Row{"sink-reversed", Group::softmax, "the sinks of the heads in reverse order", "each query head has its own sink",
             [](V& v) { v.sink = SinkUse::reversed; }, in_sink_heads},
+    Row{"sink-of-row", Group::softmax, "the sink of head (row of the scores) mod H",
+            "each query head has its own sink: divide the row by the number of queries first",
+            [](V& v) { v.sink = SinkUse::of_row; }, in_sink_heads},
+    Row{"sink-of-key-head", Group::softmax, "the sink of head h / (H / H_kv): sinks repeated as keys and values are",
+            "each query head has its own sink", [](V& v) { v.sink = SinkUse::of_key_head; },
+            [](const C& c) { return in_sinks(c) && in_key_heads(c); }},
+    Row{"sink-per-part", Group::softmax, "a sink in the sum of each part of the keys", "add exp(sink - maximum) once, to the sum of all parts",
+            nullptr, in_sinks, &V::sink_parts},
     Row{"segments-missing", Group::masks, "segments that see each other", "hide the keys of other segments",
             Change{Slot::segments, [](A& a, const C&) { a.segment.reset(); }}, in_segments},
     Row{"segments-late", Group::masks, "segments that begin one position late", "a segment begins at its first position",
@@ -469,6 +531,10 @@ constexpr std::array list{
     Row{"alibi-negated", Group::positions, "ALiBi added: far keys gain", "subtract slope·distance from the scaled scores",
             Change{Slot::distances, [](A& a, const C&) { for (double& slope : a.distance->slopes) { slope = -slope; } }},
             in_alibi},
+    Row{"alibi-descending", Group::positions, "ALiBi with slopes sorted downwards", order_advice,
+            Change{Slot::distances, [](A& a, const C& c) { sort_slopes(a, c, std::greater()); }}, in_unsorted_alibi},
+    Row{"alibi-ascending", Group::positions, "ALiBi with slopes sorted upwards", order_advice,
+            Change{Slot::distances, [](A& a, const C& c) { sort_slopes(a, c, std::less()); }}, in_unsorted_alibi},
     Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
             Change{Slot::distances, [](A& a, const C&) { a.before_scale = true; }}, in_alibi},
     Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",
@@ -538,6 +604,14 @@ constexpr std::array list{
         [](V& v) { v.last_tile = LastTile::dropped; }, always, &V::tile},
     Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
         "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always, &V::tile},
+    Row{"tile-padding-capped", Group::tiles, "padded keys of the last tile counted with the score -c",
+        "cap first, then mask from the number of keys on: tanh makes -c of -∞",
+        [](V& v) { v.last_tile = LastTile::capped; }, in_softcap, &V::tile},
+    Row{"tile-values-first", Group::tiles, "the values of the first tile of keys in every tile",
+        "move the values on to the next tile with the keys", [](V& v) { v.first_values = true; }, always, &V::tile},
+    Row{"tile-group-crossed", Group::tiles, "rows of packed groups placed from the start of their tile, which lies within a group",
+        "divide each row by the heads of a group, not the first row of its tile and the rest",
+        [](V& v) { v.group_packing = GroupPacking::from_tile; }, [](const C& c) { return in_placed(c) && in_uneven_groups(c); }, &V::tile},
     Row{"tile-last-slid", Group::tiles, "the last tile of keys moved back over the tile before, whose keys count twice",
         "mask the keys that the tile before has counted", [](V& v) { v.last_tile = LastTile::slid; }, always, &V::tile},
     Row{"tile-merged-by-maximum", Group::tiles, "splits of the keys merged by exp(maximum)", merge_advice,
@@ -575,6 +649,21 @@ bool lanes_count(Index lanes, Index numbers)
     return lanes < numbers && numbers % lanes != 0;
 }
 
+/// Whether pages of this size make lengths longer, not all of them as long as there are keys, and not as smaller pages do.
+bool pages_count(Index page, const Call& call)
+{
+    const Index keys = call.views.sizes.total();
+    const auto rounded = [&](Index to) {
+        std::vector<Index> lengths = call.views.lengths;
+        std::ranges::for_each(lengths, [&](Index& length) { length = std::min((length + to - 1) / to * to, keys); });
+        return lengths;
+    };
+    const std::vector<Index> lengths = rounded(page);
+    const auto same = [&](Index smaller) { return smaller < page && rounded(smaller) == lengths; };
+    return lengths != call.views.lengths && std::ranges::any_of(lengths, [&](Index length) { return length < keys; }) &&
+           std::ranges::none_of(tile_sizes, same);
+}
+
 /// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
 bool tiles_count(const Mistake& mistake, const Call& call)
 {
@@ -585,9 +674,12 @@ bool tiles_count(const Mistake& mistake, const Call& call)
     const auto count = [&](Index keys) {
         const bool several = keys > mistake.size;
         const bool full = keys % mistake.size == 0;
-        return v.last_tile == LastTile::padded ? !full : several && !(v.last_tile == LastTile::slid && full);
+        const bool pads = v.last_tile == LastTile::padded || v.last_tile == LastTile::capped;
+        return pads ? !full : several && !(v.last_tile == LastTile::slid && full);
     };
-    return v.causal == CausalUse::restarted ? l.T > mistake.size : std::ranges::any_of(lengths, count);
+    return v.causal == CausalUse::restarted             ? l.T > mistake.size
+           : v.group_packing == GroupPacking::from_tile ? l.T * (l.H / l.H_kv) > mistake.size
+                                                        : std::ranges::any_of(lengths, count);
 }
 
 /// What is tried with a knob: "tiles of 16".
@@ -599,7 +691,8 @@ struct Sizes {
 constexpr std::array all_sizes{
     Sizes{&V::tile, "tiles of {}", tile_sizes},     Sizes{&V::row_tile, "tiles of {}", tile_sizes},
     Sizes{&V::lanes, "vectors of {}", lane_counts}, Sizes{&V::value_lanes, "vectors of {}", lane_counts},
-    Sizes{&V::parts, "{} parts", part_counts},
+    Sizes{&V::parts, "{} parts", part_counts},      Sizes{&V::sink_parts, "{} parts", part_counts},
+    Sizes{&V::page, "pages of {}", tile_sizes},
 };
 
 std::vector<Mistake> all_mistakes()
@@ -646,6 +739,8 @@ bool size_counts(const Mistake& mistake, const Call& call)
            : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, l.d_k)
            : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, l.d_v)
            : mistake.sized == &Variant::parts       ? mistake.size <= l.total()
+           : mistake.sized == &Variant::sink_parts  ? true
+           : mistake.sized == &Variant::page        ? pages_count(mistake.size, call)
                                                     : tiles_count(mistake, call);
 }
 

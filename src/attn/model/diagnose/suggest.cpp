@@ -176,7 +176,7 @@ Index largest_tile(std::span<const Candidate> candidates)
 {
     Index largest = 0;
     for (const Candidate& candidate : candidates) {
-        largest = std::max({largest, candidate.variant.tile, candidate.variant.row_tile});
+        largest = std::max({largest, candidate.variant.tile, candidate.variant.row_tile, candidate.variant.page});
     }
     return largest;
 }
@@ -217,7 +217,7 @@ std::vector<OtherSizes> other_sizes(const AttentionDims& given, Index tile, bool
     };
     const auto grouped = [&](AttentionDims& l) {
         l.H_kv = heads_are_said ? given.H_kv : std::max<Index>(given.H_kv, 2);
-        l.H = heads_are_said ? given.H : 2 * l.H_kv;
+        l.H = heads_are_said ? given.H : 3 * l.H_kv; // tiles of rows, powers of two, begin within a group
     };
     return {{InputChange::value_width, with([&](AttentionDims& l) {
                  l.T = square ? given.T : given.T + 3;

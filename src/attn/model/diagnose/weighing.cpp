@@ -71,15 +71,19 @@ double rounded_sum(const Numbers& numbers, Precision precision)
     return rounded(sum_of(numbers), precision);
 }
 
-/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞.
+/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞ or 0/0.
 struct Unshifted {
-    Unshifted(const Variant& v, const ScoreRow& row, bool wide) : e(exponentials(row, Numbers(row.scores.size(), 0)))
+    Unshifted(const Variant& v, const ScoreRow& row, bool wide)
+        : subtracted(v.subtracted == Subtracted::or_nothing ? std::max(row.largest(), 0.0) : 0),
+          e(exponentials(row, Numbers(row.scores.size(), subtracted)))
     {
         const Precision precision = wide ? Precision::exact : Precision::float32;
         round_all(e, precision);
         round_all(e, v.exponentials);
         sum = rounded_sum(e, precision);
     }
+
+    double subtracted;
 
     Numbers e;
     double sum;
@@ -239,11 +243,11 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
     case Weighting::softmax:
     case Weighting::twice: break;
     }
-    Numbers weights = over != nullptr                      ? softmax_over(v, row, *over)
-                      : !v.maximum_subtracted              ? unshifted_softmax(call, v, row)
-                      : v.steps != Precision::exact        ? stepwise(v, row)
-                      : v.parts > 0 || v.merged_by_maximum ? softmax_of_parts(v, row)
-                                                           : softmax(v, row);
+    Numbers weights = over != nullptr                       ? softmax_over(v, row, *over)
+                      : v.subtracted != Subtracted::maximum ? unshifted_softmax(call, v, row)
+                      : v.steps != Precision::exact         ? stepwise(v, row)
+                      : v.parts > 0 || v.merged_by_maximum  ? softmax_of_parts(v, row)
+                                                            : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
         return softmax({}, plain(std::move(weights)));
@@ -312,8 +316,10 @@ double log_of_sum(const Variant& v, ScoreRow row, bool wide)
         return v.empty == EmptyRow::nan ? nan : -infinity;
     }
     double maximum = 0, sum = 0;
-    if (!v.maximum_subtracted) {
-        sum = Unshifted(v, row, wide).sum;
+    if (v.subtracted != Subtracted::maximum) {
+        const Unshifted of(v, row, wide);
+        maximum = of.subtracted;
+        sum = of.sum;
     } else if (v.steps != Precision::exact) {
         maximum = v.exponent * largest_of_steps(v, row);
         sum = rounded_sum(exponentials_of_steps(v, row), v.steps);

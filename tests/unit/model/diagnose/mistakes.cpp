@@ -147,6 +147,20 @@ std::vector<Call> calls(Inputs& inputs)
     large.keys = inputs.keep({2, 2, 4, 8}, ElementType::float16, std::vector<double>(2 * 2 * 4 * 8, 9));
     all.push_back(call_of(large, {}));
 
+    AttendInputs grouped = cached; // three heads of a group, whose rows are more than the largest tile, and sinks
+    grouped.past_key.reset();
+    grouped.past_value.reset();
+    grouped.queries = inputs.tensor({1, 6, 90, 2});
+    grouped.keys = inputs.tensor({1, 2, 90, 2});
+    grouped.values = inputs.tensor({1, 2, 90, 2});
+    grouped.sinks = inputs.tensor({6});
+    all.push_back(call_of(grouped, causal));
+
+    AttendInputs blind = of(5, 5, 8); // query 0 sees nothing
+    blind.mask = inputs.keep({1, 5}, ElementType::boolean, {0, 1, 1, 1, 1});
+    causal.softcap = 3;
+    all.push_back(call_of(blind, causal));
+
     AttendInputs one = of(21, 21, 8); // NumPy divides (T, S) by (T)
     for (attn::TensorView* tensor : {&one.queries, &one.keys, &one.values}) {
         *tensor = inputs.tensor({21, 8});
@@ -179,7 +193,9 @@ std::vector<Call> calls(Inputs& inputs)
     odd.queries = inputs.tensor({3, 125});
     odd.keys = inputs.tensor({4, 125});
     odd.values = inputs.tensor({4, 125});
-    all.push_back(call_of(odd, {}));
+    Attend capped;
+    capped.softcap = 3;
+    all.push_back(call_of(odd, capped));
     return all;
 }
 
