@@ -1,9 +1,9 @@
 """data/examples/cases.sh: a verdict on each case of a folder, and the worst exit code."""
 
-import numpy
 import pytest
 from examples import copied, run
 
+numpy = pytest.importorskip("numpy")
 OPTIONS = {"full": "", "causal": "--causal --causal-align bottom-right", "window": "--window 3,0 --causal-align bottom-right"}
 
 

@@ -32,7 +32,7 @@ def test_the_example_passes_and_a_mistake_in_its_kernel_is_named(tmp_path):
     of_cases = [f"{case}/{test}" for case in CASES for test in ("kernel", "verdict", "inputs")]
     assert results == dict.fromkeys([*GOLDEN, *of_cases], "Passed"), said
 
-    plant(folder / "kernel.hpp", "j + T <= row % T + S", "j <= row % T")
+    plant(folder / "kernel.cpp", "j + T <= row % T + S", "j <= row % T")
     built(folder)
     results, said = ctest(folder)
     failed = {name for name, result in results.items() if result == "Failed"}

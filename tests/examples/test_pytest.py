@@ -2,8 +2,10 @@
 
 import sys
 
+import pytest
 from examples import copied, plant, run
 
+pytest.importorskip("numpy")
 PYTEST = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
@@ -23,6 +25,6 @@ def test_a_mistake_in_the_kernel_is_named(tmp_path):
 def test_inputs_that_show_too_little_fail(tmp_path):
     folder = copied("pytest", tmp_path)
     plant(folder / "test_kernel.py", "random.standard_normal(shape, np.float32)", "np.ones(shape, np.float32)")
-    code, said = run(*PYTEST, "-k", "inputs and prefill", cwd=folder)
+    code, said = run(*PYTEST, "-k", "inputs and keys", cwd=folder)
     assert code == 1 and "1 failed" in said, said
     assert "this test sees" in said and "no scale of the scores" in said

@@ -36,5 +36,6 @@ void write_raw(const std::string& name, const Array& array)
     std::ofstream(name, std::ios::binary)
         .write(reinterpret_cast<const char*>(array.numbers.data()), static_cast<std::streamsize>(bytes));
     const nlohmann::json described{{"name", "context"}, {"dtype", "float32"}, {"shape", array.shape}, {"offset", 0}};
-    std::ofstream(name + ".json") << nlohmann::json{{"schema", "attn-cli/raw/1"}, {"bytes", bytes}, {"arrays", {described}}};
+    std::ofstream(name + ".json") << nlohmann::json{
+        {"schema", "attn-cli/raw/1"}, {"bytes", bytes}, {"arrays", nlohmann::json::array({described})}};
 }
