@@ -41,7 +41,5 @@ struct ChangedInput {
     std::vector<StoredTensor> tensors;
 };
 [[nodiscard]] std::vector<ChangedInput> inputs_of_other_sizes(const ResolvedAttend& call);
-/// What they are called says which they are; they must outlive it.
-[[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);
 
 } // namespace attn::model::diagnose
