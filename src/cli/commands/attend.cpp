@@ -22,7 +22,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace attn::cli {
 namespace {
@@ -31,10 +33,10 @@ constexpr std::array attend_examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
     Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal --against mine.npy", "which mistake gives mine.npy"},
-    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy -o error.svg", "and a picture of where it differs"},
+    Example{"attn-cli attend --random 2,8,128,64 --causal -o case.safetensors", "inputs drawn as by PyTorch, and the result"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view attend_common = "-q -k -v --causal --mask --heads --window --against --show -o";
+constexpr std::string_view attend_common = "-q -k -v --random --causal --mask --heads --window --against --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
@@ -43,16 +45,22 @@ constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or t
                                           "result has the type and the layout of the queries. With --against the exit code\n"
                                           "is 0 if all files agree and 1 if one differs.\n";
 
-/// The tensors that the options name.
-model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log& log)
+/// What was drawn, and the tensors that the options name.
+model::AttendInputs open(const AttendOptions& options, const std::vector<StoredTensor>& drawn, TensorInputs& files, Log& log)
 {
-    model::AttendInputs inputs;
+    model::AttendInputs inputs = model::inputs_of(drawn);
+    const auto tell = [&](const model::AttendOperand& operand) {
+        const TensorView& view = *operand.in(inputs);
+        log.detail(fmt::format("{} {} {}", operand.name, name_of(view.type), to_string(view.shape)));
+    };
+    for (const StoredTensor& tensor : drawn) {
+        tell(*model::operand::called(tensor.name));
+    }
     for (const model::AttendOperand* operand : model::operand::all) {
         if (const auto typed = options.files.find(operand); typed != options.files.end()) {
             const bool numbers = std::ranges::find(model::operand::numbers, operand) != model::operand::numbers.end();
-            TensorView view = (numbers ? files.open_numbers(typed->second) : files.open(typed->second)).view;
-            log.detail(fmt::format("{} {} {}", operand->name, name_of(view.type), to_string(view.shape)));
-            operand->put(inputs, std::move(view));
+            operand->put(inputs, (numbers ? files.open_numbers(typed->second) : files.open(typed->second)).view);
+            tell(*operand);
         }
     }
     return inputs;
@@ -70,10 +78,15 @@ void write_tables(const std::vector<StoredTensor>& tensors, Output& output)
     }
 }
 
-void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
+/// `drawn` goes before them into a file that holds several.
+void write(const std::vector<StoredTensor>& drawn, const std::vector<StoredTensor>& tensors, const AttendOptions& options,
+           Output& output)
 {
     if (info_of(options.format).is_binary) {
-        return write_tensors(views_of(tensors), options.format, {}, output);
+        std::vector<NamedTensor> views = options.makes_case() ? views_of(drawn) : std::vector<NamedTensor>();
+        std::ranges::move(views_of(tensors), std::back_inserter(views));
+        output.set_beside(header_of(views, options.format));
+        return write_tensors(views, options.format, {}, output);
     }
     if (!options.format_given && output.columns()) { // somebody looks at it
         return write_tables(tensors, output);
@@ -121,12 +134,17 @@ int list_blind_spots(const TypedCall& call, const StoredTensor& right)
 int execute_attend(AttendOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_attend_options(operands, options);
-    Output output(options.output.path);
+    Output output(options.output.path, info_of(options.format).beside);
     refuse_terminal(output, options.format);
     TensorInputs files;
-    const model::AttendInputs inputs = open(options, files, log);
+    const std::vector<StoredTensor> drawn =
+        options.random.given() ? model::draw_inputs(options.random.drawn, memory_limit()) : std::vector<StoredTensor>();
+    const model::AttendInputs inputs = open(options, drawn, files, log);
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
         files.require_apart_from(path);
+    }
+    if (const std::string_view beside = info_of(options.format).beside; !beside.empty()) {
+        files.require_apart_from(*options.output.path + std::string(beside));
     }
     if (options.against.suggest) {
         (void)Output(options.against.suggest); // whether it can be written
@@ -160,7 +178,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
         }
     };
     tell(0);
-    write(result.tensors, options, output);
+    write(drawn, result.tensors, options, output);
     output.finish();
     tell(1);
     return success;

@@ -13,7 +13,7 @@
 
 namespace attn::cli {
 
-/// All arrays of any file that io/arrays/array_file.hpp reads.
+/// All arrays of any file that io/arrays/array_file.hpp reads, or of a .bin with its header.
 class ComparedFile {
 public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats, or longer

@@ -34,8 +34,8 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
 /// Files that tensors were taken from. They stay mapped, each once, and their tensors stay as long as this object lives.
 class TensorInputs {
 public:
-    /// Of a file of any kind that io/arrays/array_file.hpp reads. Throws Error(no_input), Error(io), Error(too_large), and
-    /// Error(data) for a broken file and a name that it does not have.
+    /// Of a file of any kind that io/arrays/array_file.hpp reads, or a .bin with its header. Throws Error(no_input), Error(io),
+    /// Error(too_large), and Error(data) for a broken file and a name that it does not have.
     [[nodiscard]] const NamedTensor& open(const TensorArgument& argument);
     [[nodiscard]] const NamedTensor& open(const std::string& text) { return open(split_tensor_argument(text)); }
 

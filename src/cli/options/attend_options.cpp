@@ -13,7 +13,7 @@ namespace {
 
 namespace field = model::field;
 
-constexpr std::array attend_formats{Format::json, Format::npy, Format::npz, Format::safetensors};
+constexpr std::array attend_formats{Format::json, Format::npy, Format::npz, Format::safetensors, Format::bin};
 
 void declare_files(Options& options, AttendOptions& attend, std::initializer_list<const model::AttendOperand*> operands)
 {
@@ -29,6 +29,7 @@ void declare_inputs(Options& options, AttendOptions& attend)
     model::Attend& how = attend.attend;
     options.group("Input");
     declare_files(options, attend, {&queries, &keys, &values});
+    declare_random(options, attend.random);
     options.add(option::attend_heads, how.heads);
     options.add(option::attend_kv_heads, how.kv_heads);
     options.add(option::layout, how.layout);
@@ -38,6 +39,10 @@ void declare_inputs(Options& options, AttendOptions& attend)
     options.need({past_key.option}, past_value.option);
     options.need({past_value.option}, past_key.option);
     options.need({cu_seqlens_k.option}, cu_seqlens.option);
+    for (const std::string_view other :
+         {queries.short_option(), keys.short_option(), values.short_option(), option::attend_heads.name}) {
+        options.exclude({option::random.name, other});
+    }
 }
 
 void declare_attention(Options& options, AttendOptions& attend)
@@ -102,11 +107,15 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
     }
     for (const model::AttendOperand* needed : {&queries, &keys, &values}) {
-        if (!attend.has(*needed)) {
-            throw Error(ErrorKind::usage, fmt::format("attend: {} FILE is missing; queries, keys and values are required",
-                                                      needed->short_option()));
+        if (!attend.has(*needed) && !attend.random.given()) {
+            throw Error(ErrorKind::usage,
+                        fmt::format("attend: {} FILE is missing; queries, keys and values are required, or {}",
+                                    needed->short_option(), option::random.name));
         }
     }
+    attend.random.drawn.layout = attend.attend.layout;
+    attend.random.drawn.packed = attend.has(cu_seqlens);
+    finish_random(attend.random);
     if (attend.against.given()) {
         std::vector<std::string> read;
         for (const auto& [operand, file] : attend.files) {
@@ -134,8 +143,8 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     }
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;
-    if (attend.format == Format::npy && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz and .safetensors hold several");
+    if (info_of(attend.format).one_array && attend.attend.show.size() > 1) {
+        throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz, .safetensors and .bin hold several");
     }
 }
 

@@ -113,6 +113,15 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
 
 } // namespace
 
+AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
+{
+    AttendInputs inputs;
+    for (const StoredTensor& tensor : tensors) {
+        operand::called(tensor.name)->put(inputs, tensor.view());
+    }
+    return inputs;
+}
+
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
     return attend(ResolvedAttend(inputs, options, settings));

@@ -168,6 +168,9 @@ inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};
 
 } // namespace operand
 
+/// What they are called says which they are; they must outlive it.
+[[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);
+
 /// The stages of a call with these operands; `given`: which those are.
 [[nodiscard]] Show attend_items(const Attend& options, const std::function<bool(const AttendOperand&)>& given);
 

@@ -367,15 +367,6 @@ std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& g
 
 } // namespace
 
-AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
-{
-    AttendInputs inputs;
-    for (const StoredTensor& tensor : tensors) {
-        operand::called(tensor.name)->put(inputs, tensor.view());
-    }
-    return inputs;
-}
-
 std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
 {
     const AttentionDims few = reduced(call.views.sizes);

@@ -67,7 +67,5 @@ struct ChangedInput {
 /// nearly equal in some rows and a single one in others.
 [[nodiscard]] std::size_t ways_to_draw(const ResolvedAttend& call);
 [[nodiscard]] std::vector<StoredTensor> drawn_anew(const ResolvedAttend& call, std::size_t way);
-/// What they are called says which they are; they must outlive it.
-[[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);
 
 } // namespace attn::model::diagnose

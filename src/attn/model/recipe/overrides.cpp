@@ -150,18 +150,6 @@ void lay_fields(const Overrides& over, Recipe& recipe, const Origin& origin)
     }
 }
 
-/// NumPy's RandomState takes no wider seed.
-void require_seed(const Overrides& over, const Recipe& recipe, const Origin& origin)
-{
-    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    const auto seed = over.find<std::uint64_t>(draw_field::seed);
-    if (seed && recipe.generator == Generator::numpy && *seed > most) {
-        throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(*seed),
-                    fmt::format("0 to {} with {} {}", most, origin.name_of(field::generator),
-                                generator_names[static_cast<std::size_t>(Generator::numpy)]));
-    }
-}
-
 bool takes_from_stream(const Step& step)
 {
     const auto* draw = std::get_if<Draw>(&step);
@@ -319,6 +307,16 @@ bool has_output_projection(const Recipe& recipe)
            (recipe.parameters && recipe.parameters->output_projection.value_or(false));
 }
 
+void require_seed(Generator generator, std::uint64_t seed, const Origin& origin)
+{
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (generator == Generator::numpy && seed > most) {
+        throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(seed),
+                    fmt::format("0 to {} with {} {}", most, origin.name_of(field::generator),
+                                generator_names[static_cast<std::size_t>(Generator::numpy)]));
+    }
+}
+
 Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
 {
     recipe.published.clear();
@@ -328,7 +326,9 @@ Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
     make_room(over, recipe);
     require_parts(over, recipe, origin);
     lay_fields(over, recipe, origin);
-    require_seed(over, recipe, origin);
+    if (const auto seed = over.find<std::uint64_t>(draw_field::seed)) {
+        require_seed(recipe.generator, *seed, origin);
+    }
     lay_draws(over, recipe, origin);
     if (seeded) {
         lay_seed(over, recipe, origin);

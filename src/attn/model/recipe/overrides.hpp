@@ -76,6 +76,10 @@ private:
     std::set<std::size_t> steps_;
 };
 
+/// Throws Error(usage) for a seed from an option that the generator does not take: NumPy's RandomState takes no wider one than
+/// 32 bits.
+void require_seed(Generator generator, std::uint64_t seed, const Origin& origin);
+
 /// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
 /// output projection, adds W_o as the last draw, and so does its size; saying one head drops it, but that of a layer that is
 /// drawn whole. With parameters from a file dims but the heads come from there, and so does W_o. Throws Error(usage) when an

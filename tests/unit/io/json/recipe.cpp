@@ -497,8 +497,8 @@ TEST(Builtin, HoldsRecipesAndSchemasByName)
     for (const auto& file : attn::io::builtin_schemas()) {
         names.emplace_back(file.name);
     }
-    EXPECT_EQ(names,
-              (std::vector<std::string>{"blind-spots", "check", "diagnosis", "explanation", "recipe", "result", "tensor"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"blind-spots", "check", "diagnosis", "explanation", "raw", "recipe", "result",
+                                               "tensor"}));
     EXPECT_TRUE(attn::io::find(attn::io::builtin_recipes(), "owen-2025"));
     EXPECT_FALSE(attn::io::find(attn::io::builtin_recipes(), "owen"));
 }
