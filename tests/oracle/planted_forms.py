@@ -6,11 +6,14 @@ packed  sequences that lie one after another (--cu-seqlens): the mistakes of mis
         taken wrongly
 lse     --show lse: the mistakes that show in the log of the sum, and those of storing it
 scale   one factor of the scores that no mistake of the list has: it must be told, too
+both    --show context,lse: a file with both; what gives the two of them must be named
 
 usage: planted_forms.py ATTN_CLI FORM [--cases N] [--seed S] [--correct N] [--only NAME]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
 """
 import argparse
+import json
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -84,7 +87,7 @@ class Packed(Question):
             if here:
                 try:
                     (self.results if clear else self.others)[name,] = self.result(name)
-                except (ValueError, IndexError):  # no keys are left
+                except (ValueError, IndexError, ZeroDivisionError):  # no keys are left, or it is none of these shapes
                     continue
         for option, x in {"-q": case.q, "-k": case.k, "-v": case.v}.items():
             self.arguments += [option, save(folder / option.strip("-"), x[0].transpose(1, 0, 2), case.type)]
@@ -163,13 +166,17 @@ LSE |= {f"{name}-{tile}": of(tile) for tile in (16, 32, 64, 128) for name, of in
     "tile-correction-swapped": of_tiles(lambda own, far, largest, last: (2 * far - largest, largest)),
     "tile-own-maximum": of_tiles(own_maximum),
 }.items()}
+LSE |= {
+    "scores-negated": of_sum(lambda self, largest, total, s, seen: np.log(np.where(seen, np.exp(-s), 0).sum(-1))),
+    "heads-reversed": of_sum(lambda self, largest, total, s, seen: (largest + np.log(total))[:, ::-1]),
+}
 LSE |= {"mask-after-softmax": {"hidden": lambda self, s, seen: (s, np.ones(s.shape, bool))}}
 # What is made on the way to the sum shows in it as it is; what of these comes later is right there.
 BEFORE_THE_SUM = {"inputs", "key_head", "products", "scale", "cap", "scores", "offset", "causal", "sides", "window", "valid", "hidden", "exponential", "largest", "allowed",
                   "whole_mask", "added", "mask_end", "slopes", "distance", "by_distance", "sink", "segment", "segment_place", "same_segment", "seen", "places", "mix"}
 UNSEEN = ("heads-strided-values", "heads-strided-out", "sink-after-softmax")
 LSE = {**{name: steps for name, steps in MISTAKES.items() if steps.keys() <= BEFORE_THE_SUM and name not in UNSEEN},
-       **{name: MISTAKES[name] for name in ("heads-interleaved", "heads-first", "heads-reversed")}, **LSE}
+       **{name: MISTAKES[name] for name in ("heads-interleaved", "heads-first")}, **LSE}
 
 
 class SumOfRows(Attention):
@@ -239,10 +246,13 @@ class Scale(Question):
         super().__init__(seed, folder, mistakes=MISTAKES if mistakes is None else [])
         self.others |= self.results
         self.results, self.scales = {}, {}
-        for name in self.names if mistakes is None else mistakes:
+        for name in self.names if mistakes is None and not self.case.softcap else []:  # a cap is another factor
             self.scales[name] = float(SCALES[name](self.case, self.draw))
             made = self.result(name)
-            if all(self.gaps(made, other)[0] > 1 for other in self.others.values()):  # no mistake of the list gives it
+            ours, theirs = Attention(self.case, *self.steps(name)).result(), Attention(self.case).result()
+            changed = sum(self.gaps(ours[at], theirs[at])[0] > 1 for at in np.ndindex(ours.shape[:3]))
+            # A few rows may be given by anything; and no mistake of the list is to come near.
+            if changed >= 16 and all(self.gaps(made, other)[0] > 20 for other in self.others.values()):
                 self.results[name,] = made
 
     def steps(self, *names):
@@ -264,9 +274,57 @@ class Scale(Question):
         return self.planted if far < {"float32": 0.001, "float16": 0.02, "bfloat16": 0.05}[self.case.type] else ("scale-other",)
 
 
+# ---- context and lse of one file
+
+BEHIND_THE_SUM = {name for name, steps in MISTAKES.items()
+                  if steps.keys() <= {"softmax", "weigh", "output", "summed", "value_head"} and name not in LSE
+                  and not name.startswith(("heads-viewed", "heads-strided", "tile-", "softmax-steps", "softmax-bfloat16", "softmax-float16", "no-maximum", "empty-"))}
+
+
+class Both(Lse):
+    """Numbers are those of the context, then those of lse."""
+    names = [*LSE, *sorted(BEHIND_THE_SUM)]
+
+    def __init__(self, seed: int, folder: Path, mistakes=None):
+        super().__init__(3 * seed, folder, mistakes=[])  # of float32
+        self.arguments[-1] = "context,lse"
+        self.right, self.results = self.result(), {}
+        for name in self.names if mistakes is None else mistakes:
+            own = name.startswith("lse-")
+            here = (name != "lse-no-sink" or self.case.sinks is not None) if own else name in possible(self.case)
+            if here and not (self.case.alibi and "scores" in LSE.get(name, {})):
+                (self.results if whole_tile(self.case, name) else self.others)[name,] = self.result(name)
+
+    def result(self, *names: str, noise=lambda attention: attention) -> np.ndarray:
+        if not hasattr(self, "type"):
+            return super().result(*names)
+        context = noise(Attention(self.case, *(MISTAKES.get(name, {}) for name in names))).result()
+        lse = noise(SumOfRows(self.case, *(LSE.get(name, {}) for name in names))).result()
+        self.count = context.size
+        return np.concatenate([self.case.stored(context).ravel(), self.stored(lse).ravel()])
+
+    def file(self, *names: str) -> np.ndarray:
+        exact = self.result(*names, noise=lambda attention: inexact(attention, self.draw))
+        return rounded(exact * (1 + UNIT * self.draw.normal(size=exact.shape)), "float32")
+
+    def gaps(self, file, x):
+        return tuple(map(max, zip(*(super(Both, self).gaps(file[part], x[part]) for part in (slice(self.count), slice(self.count, None))))))
+
+    def ask(self, program: str, file: np.ndarray):
+        context, lse = self.case.stored(Attention(self.case).result()), self.stored(SumOfRows(self.case).result())
+        arrays = {"context": file[:self.count].reshape(context.shape), "lse": file[self.count:].reshape(lse.shape)}
+        np.savez(self.folder / "mine.npz", **{name: array.astype("f4") for name, array in arrays.items()})
+        command = [program, "attend", *self.arguments, "--against", "mine.npz", "--json"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
+        together = json.loads(done.stdout.splitlines()[0])["together"]
+        return [tuple(names) for names in together["named"]], done.returncode == 0
+
+
 # ----
 
-FORMS = {"packed": Packed, "lse": Lse, "scale": Scale}
+FORMS = {"packed": Packed, "lse": Lse, "scale": Scale, "both": Both}
 
 
 def judge(form, seed: int, wanted: list, program: str) -> list[tuple]:

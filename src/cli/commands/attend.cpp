@@ -1,6 +1,7 @@
 // attn-cli attend: the attention operator over tensors from files.
 #include "attn/model/attend/attend.hpp"
 
+#include "attn/model/diagnose/together.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
@@ -97,17 +98,37 @@ void write(const std::vector<StoredTensor>& drawn, const std::vector<StoredTenso
     }
 }
 
-/// The files of --against.
-int judge(const TypedCall& call, const StoredTensor& right, Log& log)
+/// The files of --against, each of which holds one of these stages, or all.
+int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& log)
 {
-    const model::diagnose::Call attention = model::diagnose::call_of(call.resolved);
-    model::diagnose::HalfReference half(call.resolved);
+    namespace diagnose = model::diagnose;
+    const diagnose::Call attention = diagnose::call_of(call.resolved);
+    const core::Work work{.threads = call.globals.threads};
+    std::vector<diagnose::HalfReference> halves;
+    for (const model::AskedStage& stage : call.resolved.stages) {
+        halves.emplace_back(call.resolved, stage.item);
+    }
+    const bool several = stages.size() > 1;
     Judge judge;
     judge.json = call.options.output.json;
     judge.most_bytes = call.globals.most_bytes();
     judge.against = [&](const ComparedFile& file) {
-        return model::diagnose::against(attention, right, file.only({right.name}), file.name(),
-                                        call.options.against.criterion(), half, {.threads = call.globals.threads});
+        std::vector<diagnose::HeldArray> arrays;
+        for (std::size_t at = 0; at < stages.size(); ++at) {
+            const StoredTensor& right = stages[at];
+            const model::ComparedTensor& mine = several ? file.called(right.name) : file.only({right.name});
+            arrays.push_back(
+                {mine, right,
+                 diagnose::against(attention, right, mine, file.name(), call.options.against.criterion(), halves[at], work)});
+            arrays.back().found.array = several ? right.name : "";
+        }
+        JudgedArrays judged;
+        if (several) {
+            judged.together = diagnose::together(attention, arrays, work);
+        }
+        std::ranges::transform(arrays, std::back_inserter(judged.found),
+                               [](diagnose::HeldArray& each) { return std::move(each.found); });
+        return judged;
     };
     if (call.options.against.suggest) {
         judge.suggest = [&](const model::diagnose::Diagnosis& tied) { return write_suggested_input(call, tied); };
@@ -119,7 +140,7 @@ int judge(const TypedCall& call, const StoredTensor& right, Log& log)
 int list_blind_spots(const TypedCall& call, const StoredTensor& right)
 {
     const AgainstOptions& options = call.options.against;
-    model::diagnose::HalfReference half(call.resolved);
+    model::diagnose::HalfReference half(call.resolved, call.resolved.stages.front().item);
     const model::diagnose::BlindSpots spots =
         blind_spots(call.resolved, right, options.criterion(), half, {.threads = call.globals.threads});
     const auto suggested =
@@ -166,7 +187,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({resolved, options, operands, globals}, result.tensors.front(), log);
+        return judge({resolved, options, operands, globals}, result.tensors, log);
     }
     if (options.against.blind_spots) {
         return list_blind_spots({resolved, options, operands, globals}, result.tensors.front());

@@ -59,6 +59,17 @@ ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
     contents_.words = std::move(arrays.words);
 }
 
+const model::ComparedTensor& ComparedFile::called(std::string_view name) const
+{
+    const std::vector<model::ComparedTensor>& tensors = contents_.tensors;
+    const auto found = std::ranges::find(tensors, name, &model::ComparedTensor::name);
+    if (found == tensors.end()) {
+        throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(std::ssize(tensors), "tensor"),
+                    fmt::format("one named {}", in_quotes(name)));
+    }
+    return *found;
+}
+
 const model::ComparedTensor& ComparedFile::only(std::initializer_list<std::string_view> wanted) const
 {
     const std::vector<model::ComparedTensor>& tensors = contents_.tensors;

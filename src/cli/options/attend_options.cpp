@@ -133,12 +133,18 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         attend.attend.show = attend.show.items;
     }
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
-    if (attend.against.given() && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "one with --against");
-    }
+    const bool several = attend.attend.show.size() > 1;
     const bool of_variants =
-        attend.attend.show == model::Show{model::Item::context} || attend.attend.show == model::Show{model::Item::weights};
-    if (attend.against.blind_spots && !of_variants) {
+        attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).size() == 0;
+    if (attend.against.given() && several && !of_variants) {
+        throw Error(ErrorKind::usage, model::option::show, stages,
+                    "one with --against, or of context, weights and lse several");
+    }
+    if (several && (attend.against.picture || attend.against.suggest)) {
+        throw Error(ErrorKind::usage, model::option::show, stages,
+                    fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
+    }
+    if (attend.against.blind_spots && (several || attend.attend.show.contains(model::Item::lse) || !of_variants)) {
         throw Error(ErrorKind::usage, model::option::show, stages, "context or weights with --blind-spots");
     }
     attend.format = decide_format(attend.output, attend_formats);

@@ -576,7 +576,12 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
 
 def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
-    assert_fails(against(tmp_path, "mine.npy", options=("--show", "weights,context")), 2, "--show: got 2 stages; allowed: one with --against")
+    for shown, count in (("scores,context", 2), ("entropy,lse", 2), ("all", 7)):
+        message = f"--show: got {count} stages; allowed: one with --against, or of context, weights and lse several"
+        assert_fails(against(tmp_path, "mine.npy", options=(*CAUSAL, "--show", shown)), 2, message)
+    for option, file in (("-o", "y.svg"), ("--suggest-input", "y.npz")):
+        done = against(tmp_path, "mine.npy", options=("--show", "weights,context", option, file))
+        assert_fails(done, 2, f"--show: got 2 stages; allowed: one with {option}")
     for options, message in {
         ("-o", "y.npy"): "-o: got 'y.npy'; allowed: with --against a picture of the differences (.svg); without it the result",
         ("-o", "-"): "-o: got '-'; allowed: a file for the picture",
@@ -858,7 +863,7 @@ def test_two_mistakes_in_packed_sequences_are_both_named(tmp_path):
     report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
     assert [sorted(each) for each in names(report)] == [["no-scale", "sequences-missing"]]
     assert_fails(against(tmp_path, "mine.npy", options=(*SEQUENCES, "--suggest-input", "tie.npz")), 2,
-                 "--suggest-input and --cu-seqlens cannot be used together")
+                 "--cu-seqlens and --suggest-input cannot be used together")
 
 
 @pytest.mark.parametrize(("name", "place", "of"), [("segments-top-left", 0, (0, 1)), ("segments-first", 2, (0, 0)), (None, 2, (0, 1))])
@@ -941,11 +946,12 @@ def test_what_lse_does_not_show_is_not_tried_in_it(qkv, tmp_path):
 @pytest.mark.parametrize(
     ("scale", "story"),
     [
-        (16**-0.5, "which is 1/√16; d_k is 10: a padded head?"),
-        (128**-0.5, "which is 1/√128; the right scale is 0.316"),
+        (16**-0.5, "which is 1/√16 = 1/4; d_k is 10: a padded head?"),
+        (128**-0.5, "which is 1/√128; d_k is 10: a padded head?"),
         (6**-0.5, "which is 1/√6; there are 6 heads"),
-        (1 / 8, "which is 1/8; the right scale is 0.316"),
-        (0.2345, "; the right scale is 0.316"),
+        (48**-0.5, "which is 1/√48; the right scale is 0.316"),
+        (0.5, "which is 1/2; the right scale is 0.316"),
+        (0.2346, "; the right scale is 0.316"),
     ],
 )
 @pytest.mark.parametrize("shown", ["context", "weights", "lse"])
@@ -988,27 +994,94 @@ def test_one_row_of_two_keys_is_no_proof_of_a_scale(tmp_path):
 def test_the_scale_of_a_learner_s_script_is_fitted_too(tmp_path):
     succeeds("run", SENTENCE, "--scale", "0.125", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
     report = held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)
-    assert names(report) == [["scale-other"]] and report["named"][0]["what"][0].startswith("scores times 0.125, which is 1/8; ")
+    assert names(report) == [["scale-other"]] and report["named"][0]["what"][0].startswith("scores times 0.125, which is 1/√64 = 1/8; d_k is 24: a padded head?")
 
 
 def test_every_story_of_a_tie_is_told(tmp_path):
-    """Of two keys, the second of which no query should see, one story more than a handful gives the first value alone."""
-    q, k, v = (normal(seed, 1, 40, 4) for seed in (1, 2, 3))
-    for name, array in zip("qkv", (q, k, v)):
-        numpy.save(tmp_path / f"{name}.npy", array)
-    numpy.save(tmp_path / "lengths.npy", numpy.array([40]))
-    save(tmp_path, softmaxed(q @ k.swapaxes(1, 2) / 2) @ v)
-    options = ("--causal", "--window", "39,39", "--mask", "mask.npy")
-    numpy.save(tmp_path / "mask.npy", numpy.tri(40, dtype=bool))
-    save(tmp_path, softmaxed(numpy.where(numpy.tri(40, k=-1) == 1, -numpy.inf, q @ k.swapaxes(1, 2) / 2)) @ v)
-    report = against(tmp_path, "mine.npy", "--json", options=("--window", "39,39")).json
-    told = names(report)
-    done = against(tmp_path, "mine.npy", options=("--window", "39,39"))
-    line = against(tmp_path, "mine.npy", "mine.npy", options=("--window", "39,39")).text.splitlines()[0]
-    for candidate in report["named"]:
-        assert f'  "{candidate["what"][0]}": largest difference ' in done.text and f'"{candidate["what"][0]}"' in line
-        assert f"try: {candidate['advice'][0]}\n" in done.text
-    assert len(told) > 6 and "others" not in line and "more, which" not in done.text
+    """One query that sees one key, and zeros."""
+    for name, rows in {"q": 1, "k": 33, "v": 33, "mine": 1}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name[0]), rows, 4) if name != "mine" else numpy.zeros((1, 4), "float32"))
+    report = against(tmp_path, "mine.npy", "--json", options=["--causal"]).json
+    expected = ["causal-strict", "tile-diagonal-dropped-16", "tile-diagonal-dropped-32", *(f"tile-rows-dropped-{size}" for size in (16, 32, 64, 128, 256))]
+    assert (report["verdict"], names(report)) == ("tied", [[name] for name in expected])
+    text = against(tmp_path, "mine.npy", options=["--causal"]).text
+    line = against(tmp_path, "mine.npy", "mine.npy", options=["--causal"]).text.splitlines()[0]
+    for (what,) in (candidate["what"] for candidate in report["named"]):
+        assert f'  "{what}": largest difference 0\n' in text and f'"{what}"' in line
+    assert text.count("\ntry: ") == 3 and "others" not in line
+
+
+ALL = (*CAUSAL, "--show", "context,lse,weights")
+
+
+def stored(folder, file="mine.npz", **wrong):
+    """Context, lse and weights of the program, some of them of a call with other options."""
+    arrays = {}
+    for array in ("context", "lse", "weights"):
+        assert run("attend", *QKV, *wrong.get(array, CAUSAL), "--show", array, "-o", "one.npz", cwd=folder).code == 0
+        with numpy.load(folder / "one.npz") as one:
+            arrays[array] = one[array]
+    return arrays
+
+
+STRICT = ("--causal", "--causal-align", "top-left")
+
+
+def base_2(arrays):
+    arrays["lse"] = arrays["lse"] / numpy.log(2).astype("float32")
+
+
+def other_values(arrays):
+    arrays["context"] = arrays["context"][::-1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "change", "differ", "pattern", "named"),
+    [
+        ({}, None, [], "all-agree", []),
+        ({}, base_2, ["lse"], "lse-alone", [["lse-base-2"]]),
+        ({}, other_values, ["context"], "behind-weights", [["heads-reversed"]]),
+        ({name: STRICT for name in ("context", "lse", "weights")}, None, ["context", "lse", "weights"], "all-differ", [["causal-top-left"]]),
+        ({"context": STRICT, "weights": STRICT}, None, ["context", "weights"], "behind-lse", []),
+        ({"weights": STRICT}, None, ["weights"], "mixed", []),
+    ],
+)
+def test_the_arrays_of_one_file_are_judged_together(wrong, change, differ, pattern, named, qkv, tmp_path):
+    arrays = stored(tmp_path, **wrong)
+    if change:
+        change(arrays)
+    numpy.savez(tmp_path / "mine.npz", **arrays)
+    done = against(tmp_path, "mine.npz", "--json", options=ALL)
+    reports = [json.loads(line) for line in done.text.splitlines()]
+    assert done.code == (1 if differ else 0)
+    assert {report["array"]: report["agrees"] for report in reports} == {name: name not in differ for name in ("context", "lse", "weights")}
+    assert all(report["together"] == {"pattern": pattern, "named": named} and report["file"] == "mine.npz" for report in reports)
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json)
+    for report in reports:
+        validator.validate(report)
+    text = against(tmp_path, "mine.npz", options=ALL).text
+    for name in differ:
+        assert f"differs from the {name}: " in text
+    assert ("all arrays are given by " in text) == bool(named) and ("mine.npz: " in text) == bool(differ)
+    lines = against(tmp_path, "mine.npz", "mine.npz", options=ALL).text.splitlines()
+    assert len(lines) == 2 * (3 + bool(differ)) and {line.split(": ")[0] for line in lines} >= {"mine.npz:context", "mine.npz:lse"}
+
+
+def test_a_sink_that_lse_alone_forgot_is_told_from_one_that_the_softmax_forgot(qkv, tmp_path):
+    """Each of the two is a tie in lse alone."""
+    sinks = numpy.array([0.5, -1, 2, 1])
+    numpy.save(tmp_path / "sinks.npy", sinks)
+    right, wrong = (*CAUSAL, "--sinks", "sinks.npy"), CAUSAL
+    for context, pattern, named in ((right, "lse-alone", "lse-no-sink"), (wrong, "all-differ", "sink-missing")):
+        numpy.savez(tmp_path / "mine.npz", **{name: array for name, array in stored(tmp_path, context=context, lse=wrong).items() if name != "weights"})
+        done = against(tmp_path, "mine.npz", "--json", options=(*right, "--show", "context,lse"))
+        assert json.loads(done.text.splitlines()[0])["together"] == {"pattern": pattern, "named": [[named]]}
+
+
+def test_a_file_that_lacks_an_array_is_one_line(qkv, tmp_path):
+    numpy.savez(tmp_path / "mine.npz", context=attention(*qkv))
+    assert_fails(against(tmp_path, "mine.npz", options=ALL), 65, "tensor of 'mine.npz': got 1 tensor; allowed: one named 'weights'")
 
 
 def test_each_tied_mistake_has_its_advice(tmp_path):

@@ -185,6 +185,12 @@ Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, cons
     return {std::move(numbers), tolerance, largest_finite(file.view.type), std::move(reach)};
 }
 
+Yardstick yardstick(const Call& call, Compared compared, const ComparedTensor& file, const StoredTensor& right, double allowed)
+{
+    return yardstick(by_heads(call, compared, load<double>(file.view).values), by_heads(call, compared, reach_of(file)), file,
+                     right.type, allowed);
+}
+
 Told Against::told() const
 {
     if (!diagnosis || diagnosis->named == 0) {
@@ -228,9 +234,7 @@ Against against(const Call& call, const StoredTensor& right, const ComparedTenso
     if (const std::optional<Compared> stage = compared_stage(right.name)) {
         const Compared compared = *stage;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
-        const auto measure = [&](double allowed) {
-            return yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type, allowed);
-        };
+        const auto measure = [&](double allowed) { return yardstick(call, compared, file, right, allowed); };
         const std::vector<double> expected_numbers = ordered(load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;

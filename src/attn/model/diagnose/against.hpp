@@ -84,6 +84,10 @@ struct Against {
 [[nodiscard]] Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const ComparedTensor& file,
                                   ElementType right, double allowed = 0);
 
+/// The same of a file that holds a stage of a call, (B, H, T, width).
+[[nodiscard]] Yardstick yardstick(const Call& call, Compared compared, const ComparedTensor& file, const StoredTensor& right,
+                                  double allowed = 0);
+
 /// `right`: the stage that attend() gave, in the call that `half` knows, too. Throws Error(data) for another shape, and as
 /// attend().
 [[nodiscard]] Against against(const Call& call, const StoredTensor& right, const ComparedTensor& file, const std::string& what,

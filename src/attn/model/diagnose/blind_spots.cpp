@@ -281,7 +281,7 @@ RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& 
         settings.isa = resolved.settings.isa;
         settings.memory_limit = resolved.settings.memory_limit;
         const ResolvedAttend there(inputs, resolved.options, settings);
-        HalfReference half(there);
+        HalfReference half(there, there.stages.front().item);
         drawn.spots = blind_spots(there, attend(there).tensors.front(), criterion, half, work);
         if (drawn.spots.noise <= most_noise && (best.tensors.empty() || drawn.spots.seen() > best.spots.seen())) {
             best = std::move(drawn);

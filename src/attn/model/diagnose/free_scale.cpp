@@ -51,7 +51,9 @@ std::vector<NamedScale> named_scales(const Call& call)
     const std::string right_one = fmt::format("the right scale is {:.3g}", right);
     std::vector<NamedScale> names;
     const auto add_root = [&](Index number, std::string hint) {
-        names.push_back({root_of(number), fmt::format("1/√{}", number), std::move(hint)});
+        const auto root = static_cast<Index>(std::lround(1 / root_of(number)));
+        const std::string whole = root > 1 && root * root == number ? fmt::format(" = 1/{}", root) : "";
+        names.push_back({root_of(number), fmt::format("1/√{}{}", number, whole), std::move(hint)});
     };
     const auto add_part = [&](Index number, std::string hint) {
         names.push_back({1 / static_cast<double>(number), fmt::format("1/{}", number), std::move(hint)});

@@ -315,16 +315,17 @@ double log_of_sum(const Variant& v, ScoreRow row, bool wide)
     if (row.empty) {
         return v.empty == EmptyRow::nan ? nan : -infinity;
     }
+    const double raised = v.exponent > 0 ? 1 / v.exponent : 1; // another base is that of the exponential alone
     double maximum = 0, sum = 0;
     if (v.subtracted != Subtracted::maximum) {
         const Unshifted of(v, row, wide);
         maximum = of.subtracted;
         sum = of.sum;
     } else if (v.steps != Precision::exact) {
-        maximum = v.exponent * largest_of_steps(v, row);
+        maximum = raised * v.exponent * largest_of_steps(v, row);
         sum = rounded_sum(exponentials_of_steps(v, row), v.steps);
     } else {
-        maximum = last_maximum(v, row);
+        maximum = raised * last_maximum(v, row);
         sum = sum_of(exponentials(row, maxima(row, v.denominator, v.tile))) + more_of(v.more, row.largest());
     }
     const double natural = (v.lse == LseUse::without_maximum ? 0 : maximum) + math::log(sum);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -172,6 +173,12 @@ std::string as_half(const Against& against)
                                        about(against.half->largest), about(against.half->allowed), name_of(against.half->type));
 }
 
+/// "mine.npz", or "mine.npz:lse" of one of several arrays.
+std::string shown_name(const JudgedFile& file)
+{
+    return visible(file.name) + (file.together == nullptr ? "" : ":" + file.against.array);
+}
+
 /// How a file agrees.
 std::string agreement(const Against& against)
 {
@@ -239,11 +246,32 @@ std::string what_of(const Candidate& candidate)
     return text.empty() ? "the right result" : text;
 }
 
+void write_together(const model::diagnose::Together& together, std::string_view name, Buffer& buffer)
+{
+    constexpr std::array<std::string_view, model::diagnose::pattern_names.size()> sentences{
+        "",
+        "lse alone differs: the attention is right, and what is stored as lse is not",
+        "lse agrees: scores, masks and sums are right, and the mistake comes after them",
+        "the weights agree: the mistake is in the values, in their sum, or in how the result is written",
+        "all differ: the mistake comes before the sum, or there is more than one",
+        "one array differs, and another that is made of it agrees: there is a mistake in what is stored"};
+    if (together.pattern == model::diagnose::Pattern::all_agree) {
+        return;
+    }
+    std::string named;
+    for (const Candidate& each : together.named) {
+        named += (named.empty() ? "" : ", or ") + what_of(each);
+    }
+    buffer.append(fmt::format("{}: {}; {}\n", visible(name), sentences.at(static_cast<std::size_t>(together.pattern)),
+                              named.empty() ? "none of the mistakes that are named gives all arrays"
+                                            : "all arrays are given by " + named));
+}
+
 void write_diagnosis_line(const JudgedFile& file, Buffer& buffer)
 {
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    std::string text = visible(file.name) + ": ";
+    std::string text = shown_name(file) + ": ";
     if (against.agrees()) {
         text += agreement(against);
     }
@@ -270,7 +298,7 @@ void write_diagnosis(const JudgedFile& file, Buffer& buffer)
 {
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    const std::string shown = visible(file.name);
+    const std::string shown = shown_name(file);
     const std::string largest = ", largest difference " + about(compared.largest_difference()) + as_half(against);
     switch (against.agreement) {
     case Agreement::within_tolerance:
