@@ -1,5 +1,5 @@
-// Arbitrary bytes as an .npz: listed and read, or refused with Error(data) in one line, also where two bytes of no type are said
-// to be bfloat16. What was read is loaded, written and read again.
+// Arbitrary bytes as an .npz: listed and read, or refused with Error(data) in one line, also where two bytes of no type are
+// said to be bfloat16. What was read is loaded, written and read again.
 #include "attn/io/tensors/npy.hpp"
 #include "tensors.hpp"
 

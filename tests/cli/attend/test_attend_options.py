@@ -261,8 +261,8 @@ def test_steep_slopes_leave_each_query_its_own_key(folder, isa):
         (numpy.ones(H - 1), f"alibi_slopes: got the shape ({H - 1},); allowed: ({H},) or ({B}, {H}), one per query head"),
         (numpy.ones((B, H_KV)), "allowed: (6,) or (2, 6)"),
         (numpy.ones((1, H)), "allowed: (6,) or (2, 6)"),
-        (numpy.full(H, numpy.nan), "alibi_slopes[0]: got nan"),
-        (numpy.full(H, -numpy.inf), "alibi_slopes[0]: got -inf"),
+        (numpy.full(H, numpy.nan), "alibi_slopes at (0,): got nan"),
+        (numpy.full(H, -numpy.inf), "alibi_slopes at (0,): got -inf"),
         (numpy.full(H, 1e300), "1e+300"),
         (numpy.ones(H, bool), "bool"),
     ],
@@ -341,7 +341,7 @@ def test_what_is_done_to_slopes_of_one_s_own_is_named(tmp_path, mistake, made):
     succeeds(*call, "made.npy", "-o", "wrong.npy", cwd=tmp_path)
     done = run(*call, "own.npy", "--against", "wrong.npy", "--json", cwd=tmp_path)
     assert done.code == 1 and [mistake] in [candidate["mistakes"] for candidate in done.json["named"]], done.text
-    names = {name for candidate in done.json["single"] for name in candidate["mistakes"]}
+    names = {name for candidate in done.json["candidates"] for name in candidate["mistakes"]}
     assert "alibi-first-slope" in names and not names & {"alibi-slopes-late", "alibi-slopes-plain"}
 
 
