@@ -22,8 +22,8 @@ struct TensorArgument {
 /// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
 [[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
 
-/// `wanted`, or without one the name of the only tensor there is, with what `wanted` says of its type (io::wanted_tensor). Throws
-/// Error(data) with the names that there are.
+/// `wanted`, or without one the name of the only tensor there is, with what `wanted` says of its type (io::wanted_tensor).
+/// Throws Error(data) with the names that there are.
 [[nodiscard]] std::string name_in(const MappedFile& file, const std::string& wanted);
 /// The same where the names are known.
 [[nodiscard]] std::string name_among(const std::vector<std::string>& names, const std::string& wanted, const std::string& file);

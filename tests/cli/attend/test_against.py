@@ -586,7 +586,7 @@ def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
         ("-o", "y.npy"): "-o: got 'y.npy'; allowed: with --against a picture of the differences (.svg); without it the result",
         ("-o", "-"): "-o: got '-'; allowed: a file for the picture",
         ("--suggest-input", "y.npy"): "--suggest-input: got 'y.npy'; allowed: a name that ends with .npz or .safetensors",
-        ("--suggest-input", "--json"): "--suggest-input: got '--json'; allowed: a FILE",
+        ("--suggest-input", "--json"): "--suggest-input: got '--json'; allowed: a name that ends with .npz or .safetensors",
         ("--suggest-input", "q.npy"): "'q.npy'",
     }.items():
         assert_fails(against(tmp_path, "mine.npy", options=options), 2, message)

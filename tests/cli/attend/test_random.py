@@ -165,13 +165,6 @@ def test_a_file_of_one_array_and_text_have_the_stage_alone(tmp_path):
     assert [line["name"] for line in lines] == ["weights", "context"]
 
 
-def test_what_a_format_cannot_hold_is_refused_before_the_work(tmp_path):
-    for options in ((), ("--out-dtype", "float32")):
-        done = run("attend", "--random", SIZES, "--dtype", "bfloat16", *options, "-o", "case.npz", cwd=tmp_path)
-        assert_fails(done, 2, "bfloat16")
-    assert os.listdir(tmp_path) == []
-
-
 # ---- raw numbers -----------------------------------------------------------------------------------------------------
 
 

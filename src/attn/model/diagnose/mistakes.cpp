@@ -34,7 +34,12 @@ constexpr auto in_packed = [](const C& c) { return c.sequences.has_value(); };
 constexpr auto in_alibi = [](const C& c) { return !c.views.slopes.empty(); };
 constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
 constexpr auto in_unsorted_alibi = [](const C& c) { // as those of heads that are no power of two are
-    return in_alibi(c) && !std::ranges::is_sorted(c.views.slopes, std::greater());
+    const auto H = static_cast<std::size_t>(c.views.sizes.H);
+    std::span<const double> slopes = c.views.slopes;
+    while (!slopes.empty() && std::ranges::is_sorted(slopes.first(H), std::greater())) {
+        slopes = slopes.subspan(H);
+    }
+    return !slopes.empty();
 };
 constexpr auto in_cache = [](const C& c) { return c.views.sizes.P > 0; };
 constexpr auto in_batch = [](const C& c) { return c.views.sizes.B > 1; };
@@ -97,16 +102,6 @@ std::vector<Index> bottom_right(const C& c)
     offsets.resize(static_cast<std::size_t>(l.B), l.total()); // where there are no lengths
     std::ranges::for_each(offsets, [&](Index& end) { end -= l.T; });
     return offsets;
-}
-
-/// Those of the heads.
-template <typename Order>
-void sort_slopes(A& a, const C& c, Order order)
-{
-    std::vector<double>& slopes = a.distance->slopes;
-    for (auto own = slopes.begin(); own != slopes.end(); own += c.views.sizes.H) {
-        std::sort(own, own + c.views.sizes.H, order);
-    }
 }
 
 /// 2^(-8·(h + first)/H)
@@ -532,9 +527,9 @@ constexpr std::array list{
             Change{Slot::distances, [](A& a, const C&) { for (double& slope : a.distance->slopes) { slope = -slope; } }},
             in_alibi},
     Row{"alibi-descending", Group::positions, "ALiBi with slopes sorted downwards", order_advice,
-            Change{Slot::distances, [](A& a, const C& c) { sort_slopes(a, c, std::greater()); }}, in_unsorted_alibi},
+            Change{Slot::distances, [](A& a, const C& c) { change_slopes(a, c, [](std::span<double> own) { std::ranges::sort(own, std::greater()); }); }}, in_unsorted_alibi},
     Row{"alibi-ascending", Group::positions, "ALiBi with slopes sorted upwards", order_advice,
-            Change{Slot::distances, [](A& a, const C& c) { sort_slopes(a, c, std::less()); }}, in_unsorted_alibi},
+            Change{Slot::distances, [](A& a, const C& c) { change_slopes(a, c, [](std::span<double> own) { std::ranges::sort(own); }); }}, in_unsorted_alibi},
     Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
             Change{Slot::distances, [](A& a, const C&) { a.before_scale = true; }}, in_alibi},
     Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",

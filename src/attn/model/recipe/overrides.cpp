@@ -142,8 +142,8 @@ void lay_fields(const Overrides& over, Recipe& recipe, const Origin& origin)
                 continue;
             }
             const bool of_draws = f == &field::output_projection && !recipe.parameters;
-            const bool absent = std::holds_alternative<std::monostate>(over.at(*f)); // made so in make_room
-            if (!of_draws && !absent) {
+            const bool absent = std::holds_alternative<std::monostate>(over.at(*f)) && !f->allowed.absent;
+            if (!of_draws && !absent) { // absent: made so in make_room
                 of_this_kind(*f, recipe, origin).member.set(recipe, over.at(*f));
             }
         }
