@@ -68,6 +68,18 @@ double capped(double score, double c, Cap cap)
     }
 }
 
+struct Capped {
+    double c;
+    Cap cap;
+};
+
+/// A score, -∞ of a hidden key, that is capped after the mask, or after padding.
+double capped_last(double score, double mask, double distance, Capped by)
+{
+    const bool all = by.cap == Cap::after_mask;
+    return capped(score + (all ? mask + distance : mask), by.c, by.cap) + (all ? 0 : distance);
+}
+
 /// Scale, softcap and the numbers of the mask, in the variant's order.
 void shape_scores(const Masking& masking, const MaskRow& mask, std::vector<double>& scores)
 {
@@ -80,18 +92,16 @@ void shape_scores(const Masking& masking, const MaskRow& mask, std::vector<doubl
         const double of_mask = mask.added.size() == 0 ? 0 : mask.added(static_cast<Index>(j));
         const double of_distance = mask.distances.size() == 0 ? 0 : mask.distances(static_cast<Index>(j));
         const double late_mask = near_raw ? 0 : of_mask, late_distance = far_raw ? 0 : of_distance;
-        const double added = late_mask + late_distance;
         double s = scores[j] + (near_raw ? of_mask : 0) + (far_raw ? of_distance : 0);
         const bool early = c && v.cap == Cap::before_scale;
         s = (early ? capped(s, *c, v.cap) : s) * scale;
         if (c && (v.cap == Cap::after_mask || v.cap == Cap::after_padding)) {
-            const bool all = v.cap == Cap::after_mask;
-            scores[j] = mask.seen[j] != 0 ? capped(s + (all ? added : late_mask), *c, v.cap) : -*c;
-            scores[j] += all ? 0 : late_distance;
+            const double shown = mask.seen[j] != 0 ? s : -std::numeric_limits<double>::infinity();
+            scores[j] = capped_last(shown, late_mask, late_distance, {*c, v.cap});
             continue;
         }
         s = c && !early ? capped(s, *c, v.cap) : s;
-        scores[j] = s + added;
+        scores[j] = s + (late_mask + late_distance);
     }
 }
 
