@@ -316,5 +316,5 @@ def test_what_says_how_to_draw_needs_something_to_draw(option):
 
 @limits_memory
 def test_what_does_not_fit_is_refused_before_it_is_drawn():
-    assert_fails(run("attend", "--random", "1,8,4000000,128", preexec_fn=within(2000)), 71, "drawing queries (1, 8, 4000000, 128)", "free")
+    assert_fails(run("attend", "--random", "1,8,4000000,128", preexec_fn=within(2000)), 71, "the draws of queries (1, 8, 4000000, 128)", "free")
     assert_fails(run("attend", "--random", "2147483647,2147483647,2147483647,2147483647"), 71)

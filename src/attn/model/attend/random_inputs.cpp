@@ -41,7 +41,7 @@ std::vector<StoredTensor> draw_inputs(const RandomInputs& how, Index memory_limi
                                                                     {&operand::values, shape_of(l.H_kv, l.S, l.d_v)}};
     if (const Index required = bytes_to_draw(drawn, how.type); required > memory_limit) {
         throw Error(ErrorKind::too_large,
-                    fmt::format("drawing queries {}, keys {} and values {} takes {} bytes and {} are free",
+                    fmt::format("the draws of queries {}, keys {} and values {} need {} bytes and {} are free",
                                 to_string(drawn[0].second), to_string(drawn[1].second), to_string(drawn[2].second), required,
                                 memory_limit));
     }

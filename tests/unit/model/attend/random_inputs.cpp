@@ -86,7 +86,7 @@ TEST(RandomInputs, AreNotDrawnWhereThereIsNoRoom)
     EXPECT_EQ(draw_inputs(small(), 108 * 4 + 48 * 12).size(), 3U);
     const std::string refusal = error_of(attn::ErrorKind::too_large, [] { (void)draw_inputs(small(), 108 * 4 + 48 * 12 - 1); });
     EXPECT_EQ(refusal,
-              "drawing queries (2, 4, 3, 2), keys (2, 2, 5, 2) and values (2, 2, 5, 1) takes 1008 bytes and 1007 are free");
+              "the draws of queries (2, 4, 3, 2), keys (2, 2, 5, 2) and values (2, 2, 5, 1) need 1008 bytes and 1007 are free");
     RandomInputs huge = small();
     huge.sizes.T = huge.sizes.S = huge.sizes.d_k = Index{1} << 31;
     EXPECT_NE(error_of(attn::ErrorKind::too_large, [&] { (void)draw_inputs(huge, enough); }), "no error");
