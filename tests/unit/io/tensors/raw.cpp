@@ -11,13 +11,13 @@ using oracle::elements;
 
 using Values = std::vector<double>;
 
-const std::vector<float> two{1.5F, -2};
-const std::vector<double> three{1, 2, 3};
+const std::vector<float> raw_floats{1.5F, -2};
+const std::vector<double> raw_doubles{1, 2, 3};
 
 std::vector<NamedTensor> tensors()
 {
-    return {{"a", attn::row_major_view(ElementType::float32, {1, 2}, std::as_bytes(std::span(two)))},
-            {"b", attn::row_major_view(ElementType::float64, {3}, std::as_bytes(std::span(three)))},
+    return {{"a", attn::row_major_view(ElementType::float32, {1, 2}, std::as_bytes(std::span(raw_floats)))},
+            {"b", attn::row_major_view(ElementType::float64, {3}, std::as_bytes(std::span(raw_doubles)))},
             {"none", attn::row_major_view(ElementType::float16, {0, 4}, {})}};
 }
 
@@ -28,7 +28,7 @@ const std::string header = R"({"schema":"attn-cli/raw/1","bytes":128,"arrays":[)
 const std::string numbers =
     elements<float>({1.5F, -2}) + std::string(56, '\0') + elements<double>({1, 2, 3}) + std::string(40, '\0');
 
-attn::io::TensorFile read(std::string_view text, std::string_view bytes = numbers)
+attn::io::TensorFile read_raw_text(std::string_view text, std::string_view bytes = numbers)
 {
     return attn::io::read_raw(text, oracle::bytes_of(bytes));
 }
@@ -42,7 +42,7 @@ std::string one(std::string_view dtype, std::string_view shape, std::string_view
 
 void expect_header_refused(std::string_view text, std::string_view words, std::string_view bytes = "12345678")
 {
-    oracle::expect_refusal([&] { (void)read(text, bytes); }, words);
+    oracle::expect_refusal([&] { (void)read_raw_text(text, bytes); }, words);
 }
 
 TEST(Raw, LiesOneAfterAnotherOnCacheLines)
@@ -55,19 +55,19 @@ TEST(Raw, LiesOneAfterAnotherOnCacheLines)
 
 TEST(Raw, IsReadWhereItLies)
 {
-    const attn::io::TensorFile file = read(header);
+    const attn::io::TensorFile file = read_raw_text(header);
     ASSERT_EQ(file.entries.size(), 3U);
     EXPECT_EQ(oracle::values(file, "a"), (Values{1.5, -2}));
     EXPECT_EQ(oracle::values(file, "b"), (Values{1, 2, 3}));
     EXPECT_EQ(file.at("none", "").view.shape, (Shape{0, 4}));
     EXPECT_EQ(static_cast<const void*>(file.at("b", "").view.bytes.data()), numbers.data() + 64);
-    EXPECT_EQ(oracle::values(read(header + "\n"), "a"), (Values{1.5, -2}));
+    EXPECT_EQ(oracle::values(read_raw_text(header + "\n"), "a"), (Values{1.5, -2}));
 }
 
 TEST(Raw, HasEveryElementTypeAndBeginsAnywhere)
 {
     const auto first = [](std::string_view dtype, std::string_view shape, std::string_view offset, const std::string& bytes) {
-        return oracle::values(read(one(dtype, shape, offset), bytes), "a").at(0);
+        return oracle::values(read_raw_text(one(dtype, shape, offset), bytes), "a").at(0);
     };
     EXPECT_EQ(first("float16", "[]", "3", std::string(3, 'x') + elements<std::uint16_t>({0x3e00}) + "xyz"), 1.5);
     EXPECT_EQ(first("bfloat16", "[1,2]", "4", "0123" + elements<std::uint16_t>({0x3fc0, 0})), 1.5);
