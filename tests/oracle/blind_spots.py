@@ -97,9 +97,9 @@ def with_tensors(case, tensors):
         old = [tensors[name].transpose(0, 2, 1, 3) if case.four else tensors[name].reshape(case.B, case.Hk, case.P, -1)
                for name in ("past_key", "past_value")]
         case.k, case.v = (np.concatenate(both, 2) for both in zip(old, (case.k, case.v)))
-    for name in ("mask", "lengths", "sinks", "segments"):
-        assert (getattr(case, name) is None) == (name not in tensors), name
-        setattr(case, name, tensors.get(name))
+    for name, tensor in {"mask": "mask", "lengths": "lengths", "sinks": "sinks", "segments": "segments", "slopes": "alibi_slopes"}.items():
+        assert (getattr(case, name) is None) == (tensor not in tensors), name
+        setattr(case, name, tensors.get(tensor))
     return case
 
 

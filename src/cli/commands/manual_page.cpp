@@ -21,14 +21,15 @@ constexpr std::array manual_page_examples{
 constexpr std::string_view manual_page_notes =
     "cmake --install puts all pages in their place, and so does the Debian package.\n";
 
-/// As roff shows it: every dash is one that can be copied, and no line begins with a request, wherever it is broken.
+/// As roff shows it: every dash is one that can be copied, no line begins with a request, wherever it is broken, and choices
+/// may be broken between two of them.
 std::string escaped(std::string_view text)
 {
     std::string roff;
     for (const char c : text) {
         const bool begins_word = roff.empty() || roff.back() == ' ';
         roff.append(begins_word && (c == '.' || c == '\'') ? "\\&" : c == '-' ? "\\" : "");
-        roff.append(c == '\\' ? "\\e" : std::string(1, c));
+        roff.append(c == '\\' ? "\\e" : c == '|' ? "|\\:" : std::string(1, c));
     }
     return roff;
 }
