@@ -21,15 +21,14 @@ constexpr std::array manual_page_examples{
 constexpr std::string_view manual_page_notes =
     "cmake --install puts all pages in their place, and so does the Debian package.\n";
 
-/// As roff shows it: every dash is one that can be copied, no line begins with a request, wherever it is broken, and choices
-/// may be broken between two of them.
+/// As roff shows it: every dash is one that can be copied, and no line begins with a request, wherever it is broken.
 std::string escaped(std::string_view text)
 {
     std::string roff;
     for (const char c : text) {
         const bool begins_word = roff.empty() || roff.back() == ' ';
         roff.append(begins_word && (c == '.' || c == '\'') ? "\\&" : c == '-' ? "\\" : "");
-        roff.append(c == '\\' ? "\\e" : c == '|' ? "|\\:" : std::string(1, c));
+        roff.append(c == '\\' ? "\\e" : std::string(1, c));
     }
     return roff;
 }
@@ -51,6 +50,16 @@ std::string bold(std::string_view text)
 std::string italic(std::string_view text)
 {
     return fmt::format("\\fI{}\\fR", escaped(text));
+}
+
+/// A long list of choices may be broken between two of them.
+std::string operands_of(const Command& command)
+{
+    std::string roff = italic(command.operands);
+    for (std::size_t at = 0; (at = roff.find('|', at)) != std::string::npos; at += 3) {
+        roff.insert(at + 1, "\\:");
+    }
+    return roff;
 }
 
 /// What stands at the left, and what it means.
@@ -132,7 +141,7 @@ std::string page_of_program()
                        fmt::format("{} {} [{}]...\n.SH COMMANDS\n", bold("attn-cli"), italic("COMMAND"), italic("OPTION"));
     for (const Command* command : commands()) {
         std::string name = bold(command->name);
-        text += item(command->operands.empty() ? name : name + " " + italic(command->operands), command->summary);
+        text += item(command->operands.empty() ? name : name + " " + operands_of(*command), command->summary);
     }
     return text + ".SH OPTIONS\n" + describe(global_options()) + describe(overview_examples) + exit_status() +
            see_also(nullptr);
