@@ -67,6 +67,7 @@ class Packed(Question):
         queries[0] += queries.sum() == 0
         keys = queries.clip(1) if draw.random() < 0.5 else draw.integers(1, longest, count)
         case.B, case.P, case.layout, case.four, case.mask, case.lengths, case.segments = 1, 0, "HTd", False, None, None, None
+        case.slopes = None  # the paper's
         self.arguments = case.options()
         case.layout = "BTHd"  # heads of a position lie side by side
         self.queries, self.keys = (np.concatenate([[0], np.cumsum(lengths)]) for lengths in (queries, keys))
