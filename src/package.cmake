@@ -25,8 +25,10 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT ATTN_BUILD_FUZZERS) # what the program write
     FILES_MATCHING PATTERN man1 EXCLUDE PATTERN "changelog*.gz")
 endif()
 install(DIRECTORY ${ATTN_DATA}/recipes ${ATTN_DATA}/schemas DESTINATION ${data}/attn-cli COMPONENT program)
-install(PROGRAMS ${ATTN_DATA}/examples/parallel.sh DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT program)
+install(PROGRAMS ${ATTN_DATA}/examples/cases.sh ${ATTN_DATA}/examples/parallel.sh DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT program)
 install(FILES ${ATTN_DATA}/examples/spark.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT program)
+install(DIRECTORY ${ATTN_DATA}/examples/cpp ${ATTN_DATA}/examples/pytest DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  COMPONENT program PATTERN __pycache__ EXCLUDE)
 install(FILES ${ATTN_DATA}/debian/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES ${ATTN_DATA}/debian/lintian-overrides DESTINATION ${data}/lintian/overrides RENAME attn-cli
   COMPONENT debian EXCLUDE_FROM_ALL)

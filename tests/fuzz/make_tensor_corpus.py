@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets npy, npz, parameters, safetensors and tensor_json: valid files of every kind, and one file for each rule that a
+"""Writes the seeds of the fuzz targets npy, npz, parameters, raw, safetensors and tensor_json: valid files of every kind, and one file for each rule that a
 reader has, which breaks it. Together they reach nearly every line of the readers.
 
     tests/fuzz/make_tensor_corpus.py tests/fuzz/corpus
@@ -33,6 +33,8 @@ def npy_files():
     yield "bool", npy("'|b1'", "(2, 2)", b"\0\1\1\0")
     yield "int32", npy("'<i4'", "(2,)", struct.pack("<2i", -1, 2**30))
     yield "int64", npy("'<i8'", "(2,)", struct.pack("<2q", -1, 2**62))
+    yield "no-type", npy("'<V2'", "(2, 2)", b"\x80\x3f\xc0\xbf\x80\x7f\x01\x00", "True")
+    yield "no-type-big-endian", npy("'>V2'", "(1,)", b"\x3f\x80")
     yield "rank-0", npy(shape="()", data=DOUBLES[:8])
     yield "empty", npy(shape="(0, 3)", data=b"")
     yield "infinite", npy(data=struct.pack("<2d", float("inf"), float("nan")))
@@ -125,6 +127,8 @@ def npz_files():
     yield "utf-8", archive([("λ.npy", npy())])
     yield "int32", archive([("i.npy", npy("'<i4'", "(1,)", b"1234")), ("a.npy", npy())], zipfile.ZIP_DEFLATED)
     yield "object", archive([("o.npy", npy("'|O'", "(1,)", b"N."))])
+    yield "no-type", archive([("h.npy", npy("'<V2'", "(2,)", b"\x80\x3f\xc0\xbf")), ("a.npy", npy())], zipfile.ZIP_DEFLATED)
+    yield "no-type-of-this-name", archive([("bfloat16.npy", npy("'|V2'", "(1,)", b"\x80\x3f")), ("a.npy", npy())])
     yield "twice", archive([("a.npy", npy()), ("b.npy", npy())]).replace(b"b.npy", b"a.npy")
     yield "no-npy", archive([("a.txt", b"text")])
     yield "short-member", archive([("a.npy", b"\x93NUM")], zipfile.ZIP_DEFLATED)
@@ -300,8 +304,52 @@ def tensor_json_files():
     yield "no-object", b"[1,2]"
 
 
+def raw(dtype="float64", shape="[2]", offset="0", data=DOUBLES, size=None, schema="attn-cli/raw/1", more="", name='"a"', arrays=None):
+    array = f'{{"name":{name},"dtype":"{dtype}","shape":{shape},"offset":{offset}{more}}}'
+    size = len(data) if size is None else size
+    return f'{{"schema":"{schema}","bytes":{size},"arrays":[{array if arrays is None else arrays}]}}\n'.encode() + data
+
+
+def raw_files():
+    yield "one", raw()
+    yield "rank-0", raw(shape="[]", data=DOUBLES[:8])
+    yield "empty", raw(shape="[0,3]", data=b"")
+    yield "no-array", raw(arrays="", data=b"")
+    yield "anywhere", raw("float16", "[1,2]", "3", data=bytes(3) + struct.pack("<2e", 1, -0.5) + b"\0")
+    types = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "bool": 1, "int32": 4, "int64": 8}
+    every = [f'{{"name":"{name}","dtype":"{name}","shape":[1],"offset":{64 * place}}}' for place, name in enumerate(types)]
+    yield "every-type", raw(arrays=",".join(every), data=bytes(64 * 6 + 8))
+    yield "infinite", raw(data=struct.pack("<2d", float("inf"), float("nan")))
+    yield "bool-of-2", raw("bool", data=b"\1\2")
+    yield "utf-8", raw(name='"\u03b1\\u0041"')
+    yield "no-utf-8", raw().replace(b'"a"', b'"\xff"')
+    yield "short", raw(size=17)
+    yield "long", raw(size=15)
+    yield "size", raw(size="16.0")
+    yield "beyond", raw(shape="[3]")
+    yield "beyond-by-offset", raw(offset="1")
+    yield "offset", raw(offset="17")
+    yield "negative-offset", raw(offset="-1")
+    yield "negative", raw(shape="[-2]")
+    yield "overflow", raw(shape="[4611686018427387904,4]")
+    yield "empty-and-huge", raw(shape="[4611686018427387904,0,4611686018427387904]")
+    yield "dimensions", raw(shape="[" + "1," * 64 + "1]")
+    yield "no-list", raw(shape="2")
+    yield "type", raw("float8")
+    yield "schema", raw(schema="attn-cli/raw/2")
+    yield "unknown-key", raw(more=',"more":1')
+    yield "key-twice", raw(more=',"offset":0')
+    yield "name-twice", raw(arrays=",".join(['{"name":"a","dtype":"bool","shape":[1],"offset":0}'] * 2), data=b"\0")
+    yield "name", raw(name="1")
+    yield "missing", raw(arrays='{"name":"a"}')
+    yield "no-object", b"[]\n"
+    yield "no-line", b'{"schema":"attn-cli/raw/1","bytes":0,"arrays":[]}'
+    yield "cut", raw()[:40]
+    yield "nothing", b""
+
+
 def main():
-    makers = {"npy": npy_files, "npz": npz_files, "parameters": parameters_files, "safetensors": safetensors_files, "tensor_json": tensor_json_files}
+    makers = {"npy": npy_files, "npz": npz_files, "parameters": parameters_files, "raw": raw_files, "safetensors": safetensors_files, "tensor_json": tensor_json_files}
     for target, files in makers.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ except ImportError as missing:
     print(missing)
     sys.exit(77)
 
-OPTIONS = ["layout", "alibi", "segments", "cu_seqlens", "lengths", "sinks", "lse", "weights_dtype", "out_dtype"]
+OPTIONS = ["layout", "alibi", "segments", "cu_seqlens", "lengths", "sinks", "lse", "weights_dtype", "out_dtype", "alibi_slopes"]
 CODES = {"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "bool": "BOOL"}
 STORED = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "BOOL": "|b1"}
 HALF_A_PLACE = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
@@ -194,13 +194,18 @@ class Case:
             if self.chance(0.6):
                 labels.sort(axis=1)
             self.segments = labels[0] if self.chance(0.4) else labels
+        self.slopes = None
+        if self.has("alibi_slopes", 0.05):
+            self.alibi = False
+            rows = len(self.sequences[0]) - 1 if self.packed else self.B
+            self.slopes = rounded(self.draw.standard_normal((rows, self.H) if self.chance(0.6) else self.H), "float32")
 
     def offset(self, b):
         if self.lengths is not None and self.align != "top-left":
             return int(self.lengths[b]) - self.T
         return {"offset": self.P, "top-left": 0, "bottom-right": self.P + self.S - self.T}[self.align]
 
-    def row(self, b, h, q, k, v, i, offset):
+    def row(self, b, h, q, k, v, i, offset, sequence):
         """Of query i of a sequence by itself."""
         keys, p = numpy.arange(len(k)), i + offset
         seen = numpy.ones(len(k), bool)
@@ -221,6 +226,9 @@ class Case:
             added = added if row.dtype == bool else numpy.where(row == -numpy.inf, 0, row)
         if self.alibi:
             added = added - slopes_of(self.H)[h] * abs(p - keys)
+        if self.slopes is not None:
+            own = self.slopes if self.slopes.ndim == 1 else self.slopes[sequence if self.packed else b]
+            added = added - own[h] * abs(p - keys)
         sink = -numpy.inf if self.sinks is None else self.sinks[h]
         return attend_row(q, k, v, added, seen, self.how, sink)
 
@@ -230,10 +238,10 @@ class Case:
         for b in range(self.B):
             for h in range(self.H):
                 k, v = (x[b, h // (self.H // self.H_kv)] for x in (self.k, self.v))
-                for begin, end, first, last in self.parts():
+                for sequence, (begin, end, first, last) in enumerate(self.parts()):
                     own = self.offset(b) if not self.packed else last - first - end + begin if self.align == "bottom-right" else 0
                     for i in range(begin, end):
-                        row = self.row(b, h, self.q[b, h, i], k[first:last], v[first:last], i - begin, own)
+                        row = self.row(b, h, self.q[b, h, i], k[first:last], v[first:last], i - begin, own, sequence)
                         for stage, numbers in row.items():
                             rows.setdefault(stage, []).append(numbers)
         if self.packed:
@@ -261,7 +269,8 @@ class Case:
             files[f"--{name}s"] = (self.laid_out(array[:, :, self.P :]), self.type)
             if self.P:
                 files[f"--past-{name}"] = (self.laid_out(array[:, :, : self.P]), self.type)
-        for name, array, dtype in (("--lengths", self.lengths, integers), ("--segments", self.segments, integers), ("--sinks", self.sinks, "float32")):
+        for name, array, dtype in (("--lengths", self.lengths, integers), ("--segments", self.segments, integers), ("--sinks", self.sinks, "float32"),
+                                   ("--alibi-slopes", self.slopes, "float32")):
             if array is not None:
                 files[name] = (array, dtype)
         if self.mask is not None:
@@ -289,7 +298,7 @@ class Case:
 
     def close(self, computed, expected, more=0.0):
         rtol, atol = ARITHMETIC[self.arithmetic()]
-        atol *= 4 if self.alibi else 1  # a score of 100 is rounded by as much
+        atol *= 4 if self.alibi else 12 if self.slopes is not None else 1  # a score of 100 is rounded by as much
         reach = (rtol + HALF_A_PLACE[self.out_type]) * abs(expected) + atol + more
         if self.out_type == "float16":
             reach = reach + 2.0**-25

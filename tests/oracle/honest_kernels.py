@@ -98,7 +98,7 @@ class Larger(Case):
         self.B, self.H, self.Hk, self.P, self.layout, self.four = 1, 2, 1, 0, "HTd", False
         self.T, self.S = (int(draw.choice([64, 128, 200, 384])) for _ in "TS")
         self.d = self.dv = int(draw.choice([32, 64, 128]))
-        self.inside, self.mask, self.lengths, self.segments, self.sinks = self.S, None, None, None, None
+        self.inside, self.mask, self.lengths, self.segments, self.sinks, self.slopes = self.S, None, None, None, None, None
         normal = lambda *shape: rounded(draw.normal(size=shape), self.type)
         self.q, self.k, self.v = normal(1, 2, self.T, self.d), normal(1, 1, self.S, self.d), normal(1, 1, self.S, self.dv)
 

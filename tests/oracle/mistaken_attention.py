@@ -17,9 +17,9 @@ def rounded(x: np.ndarray, type: str) -> np.ndarray:
 
 
 class Case:
-    """Shapes, options and tensors, drawn from a seed."""
+    """Shapes, options and tensors, drawn from a seed; long ones have what tiles and pages of every size need."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, long=False):
         draw = np.random.default_rng(seed)
         pick = lambda *choices: choices[draw.integers(len(choices))]
         chance = lambda share: draw.random() < share
@@ -31,6 +31,8 @@ class Case:
         self.H = self.Hk * group
         self.T, self.S = (1 if chance(0.05) else number(41, 150) if chance(0.1) else number(2, 40) for _ in "TS")
         self.S = self.T if chance(0.4) else self.S
+        if long:
+            self.B, self.T, self.S = min(self.B, 2), number(90, 130), number(257, 600)
         self.d = pick(2, 3, 4, 8, 10, 14, 16)
         self.dv = pick(self.d, self.d, 1, 5, 8, 14)
         self.layout = pick("BHTd", "BHTd", "BTHd", *["HTd"] * (self.B == 1), *["Td"] * (self.B == self.H == 1))
@@ -68,6 +70,9 @@ class Case:
             shape = (self.B, self.S) if chance(0.5) else (self.S,)
             self.segments = draw.integers(0, 3, shape)
             self.segments = self.segments if chance(0.3) else np.sort(self.segments, -1)
+        self.slopes = None  # other than the paper's
+        if self.alibi and chance(0.4):
+            self.slopes = draw.integers(20, 600, (self.B, self.H) if chance(0.6) else self.H) / 1024
 
     def plain(self):
         return not self.alibi and self.sinks is None and self.segments is None
@@ -80,19 +85,28 @@ class Case:
             return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
         return x.reshape(x.shape[4 - len(self.layout):])
 
+    def loaded(self, stored: np.ndarray, heads: int) -> np.ndarray:
+        """The way back."""
+        if self.four:
+            return stored.transpose(0, 2, 1, 3)
+        if self.layout == "BTHd":
+            return stored.reshape(*stored.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+        return stored.reshape(self.B, heads, *stored.shape[-2:])
+
     def tensors(self) -> dict:
         """What the options of files name, beside the results."""
         new = {"-q": self.q, "-k": self.k[:, :, self.P:], "-v": self.v[:, :, self.P:]}
         old = {"--past-key": self.k[:, :, :self.P], "--past-value": self.v[:, :, :self.P]}
         old = {option: x.transpose(0, 2, 1, 3) if self.four else x for option, x in old.items()}
-        given = {"--mask": self.mask, "--lengths": self.lengths, "--sinks": self.sinks, "--segments": self.segments}
+        given = {"--mask": self.mask, "--lengths": self.lengths, "--sinks": self.sinks, "--segments": self.segments,
+                 "--alibi-slopes": self.slopes}
         return {**{option: self.stored(x) for option, x in new.items()}, **(old if self.P else {}),
                 **{option: x for option, x in given.items() if x is not None}}
 
     def options(self) -> list[str]:
         given = ["--heads", str(self.H), "--kv-heads", str(self.Hk)] if self.layout == "BTHd" else []
         given = ["--layout", "bshd"] if self.four else given
-        given += ["--alibi"] if self.alibi else []
+        given += ["--alibi"] if self.alibi and self.slopes is None else []
         given += ["--causal"] if self.causal else []
         given += ["--window", "{},{}".format(*self.window)] if self.window else []
         given += ["--causal-align", self.align] if self.align != "offset" else []
@@ -137,7 +151,9 @@ class Attention:
         return self.cap(products * self.scale()) + self.added() + self.by_distance()
 
     def slopes(self):
-        """Of ALiBi, as its paper has them: those of a power of two of heads, then every other one of the next power."""
+        """Of ALiBi (H) or (B, H), as its paper has them: those of a power of two of heads, then every other one of the next power."""
+        if self.case.slopes is not None:
+            return self.case.slopes
         heads = self.case.H
         powers = lambda count: 2 ** (-8 * np.arange(1, count + 1) / count)
         power = 1 << heads.bit_length() - 1
@@ -150,7 +166,7 @@ class Attention:
         if not self.case.alibi:
             return np.zeros(1)
         p = Attention.offset(self)[:, None, None, None] + np.arange(self.case.T)[:, None]
-        return -self.slopes()[:, None, None] * self.distance(p, np.arange(self.case.S))
+        return -self.slopes()[..., None, None] * self.distance(p, np.arange(self.case.S))
 
     # ---- masks
 
@@ -220,11 +236,14 @@ class Attention:
         """Of each key, (B, S)."""
         return np.broadcast_to(self.case.segments, (self.case.B, self.case.S))
 
+    def segment_place(self):
+        """The key whose segment a query is of, (B, T)."""
+        return Attention.offset(self)[:, None] + np.arange(self.case.T)
+
     def same_segment(self):
         if self.case.segments is None:
             return np.ones(1, bool)
-        of = self.segment()
-        p = Attention.offset(self)[:, None] + np.arange(self.case.T)
+        of, p = self.segment(), self.segment_place()
         own = np.where((p >= 0) & (p < self.case.S), np.take_along_axis(of, p.clip(0, self.case.S - 1), 1), -1)
         return own[:, None, :, None] == of[:, None, None, :]
 

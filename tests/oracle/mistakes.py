@@ -73,6 +73,13 @@ def no_maximum(type):
     return {"softmax": softmax}
 
 
+def maximum_clamped(self, s, seen):
+    """The running maximum begins with 0; exponentials and their sum are float32, as in a kernel."""
+    m, seen_some = np.maximum(np.where(seen, s, -INF).max(-1, keepdims=True), 0), seen.any(-1, keepdims=True)
+    e = np.where(seen, self.exponential(s - m), 0).astype("f4")
+    return np.where(seen_some, e / e.sum(-1, keepdims=True, dtype="f4"), 0).astype(float)
+
+
 def empty(weight):
     """Weights of queries that see nothing."""
     def softmax(self, s, seen):
@@ -291,7 +298,7 @@ def last_dropped(tile):
     return {"seen": lambda self: right.seen(self) & (np.arange(self.case.S) < (self.ends() - 1) // tile * tile)}
 
 
-def padding_counted(tile):
+def padding_counted(tile, score=lambda case: 0):
     """Keys and values of zeros behind the last that a batch entry has, which lengths and masks do not hide."""
     def mix(self, s, seen, v):
         end = -(-self.ends() // tile) * tile
@@ -300,7 +307,7 @@ def padding_counted(tile):
         j = np.arange(self.case.S + more)
         padding = (self.ends() <= j) & (j < end)
         seen = np.where(padding, self.near(self.places()[0], j), longer(np.broadcast_to(seen, s.shape), 3))
-        return right.mix(self, np.where(padding, 0, longer(s, 3)), seen, np.where(padding.swapaxes(2, 3), 0, longer(v, 2)))
+        return right.mix(self, np.where(padding, score(self.case), longer(s, 3)), seen, np.where(padding.swapaxes(2, 3), 0, longer(v, 2)))
     return {"mix": mix}
 
 
@@ -319,6 +326,10 @@ def last_slid(tile):
         more = np.take_along_axis(seen, again.clip(0, c.S - 1), 3) & comes
         return right.mix(self, take(s, 3), np.concatenate([seen, more], -1), take(v, 2))
     return {"mix": mix}
+
+
+def values_first(tile):
+    return {"summed": lambda self, q, k, v: right.summed(self, q, k, v)[:, :, np.arange(self.case.S) % tile]}
 
 
 def rows_dropped(tile):
@@ -390,6 +401,7 @@ MISTAKES = {
     },
     "softcap-undivided": {"cap": lambda self, s: self.case.softcap * np.tanh(s)},
     "softcap-unmultiplied": {"cap": lambda self, s: np.tanh(s / self.case.softcap)},
+    "softcap-by-score": {"cap": lambda self, s: s * np.tanh(s)},
     "no-maximum": no_maximum("f4"),
     "no-maximum-float16": no_maximum("f2"),
     "mask-missing": {"whole_mask": lambda self: np.ones((1, 1, self.case.T, self.case.S), bool), "mask_end": lambda self: INF},
@@ -424,6 +436,10 @@ MISTAKES = {
     "lengths-other-end": {"valid": lambda self, j: j >= self.case.S - self.case.lengths[:, None, None, None]},
     "lengths-less": {"valid": lambda self, j: right.valid(self, j + 1)},
     "lengths-more": {"valid": lambda self, j: right.valid(self, j - 1)},
+    "lengths-zeros": {
+        "inputs": lambda self: [self.case.q, *(x * right.valid(self, np.arange(self.case.S)).swapaxes(2, 3) for x in (self.case.k, self.case.v))],
+        "valid": lambda self, j: j < INF,
+    },
     "lengths-first": given_lengths(lambda lengths: lengths[:1]),
     "lengths-reversed": given_lengths(lambda lengths: lengths[::-1]),
     "lengths-ascending": given_lengths(np.sort),
@@ -431,6 +447,8 @@ MISTAKES = {
     "hidden-added-1": hidden(lambda s: s + 1),
     "hidden-added-minus-1": hidden(lambda s: s - 1),
     "hidden-added-minus-10": hidden(lambda s: s - 10),
+    "hidden-added-minus-10000": hidden(lambda s: s.astype("f4") - np.float32(1e4)),
+    "hidden-added-minus-50000": hidden(lambda s: s.astype("f4") - np.float32(5e4)),
     "hidden-added-0": hidden(lambda s: s),
     "hidden-set-0": hidden(lambda s: 0),
     "hidden-set-minus-1": hidden(lambda s: -1),
@@ -450,6 +468,8 @@ MISTAKES = {
     "heads-viewed-in": reading(swapped),
     "heads-viewed-out": writing(swapped_back),
     "heads-viewed": {**reading(swapped), **writing(swapped_back)},
+    "heads-viewed-keys": reading(swapped, "k"),
+    "heads-viewed-values": reading(swapped, "v"),
     "heads-strided-in": reading(strided),
     "heads-strided-scores": reading(strided, "qk"),
     "heads-strided-values": reading(strided, "v"),
@@ -517,11 +537,14 @@ TILES = {
     "tile-diagonal-once": diagonal_once,
     "tile-causal-restarted": causal_restarted,
     "tile-last-slid": last_slid,
+    "tile-values-first": values_first,
+    "tile-padding-capped": lambda tile: padding_counted(tile, lambda case: -case.softcap),
     "tile-merged-by-maximum": lambda tile: merged_by_maximum(lambda keys: tile),
 }
 MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in (16, 32, 64, 128, 256)}
 MISTAKES |= {f"{name}-{size}": mistake(size)
              for name, mistake in {"scores-lanes": score_lanes, "values-lanes": value_lanes}.items() for size in (4, 8)}
+MISTAKES |= {f"lengths-page-{page}": given_lengths(lambda lengths, page=page: -(-lengths // page) * page) for page in (16, 32, 64, 128, 256)}
 MISTAKES |= {f"parts-averaged-{parts}": parts_averaged(parts) for parts in (2, 4, 8)}
 MISTAKES |= {f"parts-merged-by-maximum-{parts}": merged_by_maximum(lambda keys, parts=parts: -(-keys // parts)) for parts in (2, 4, 8)}
 
@@ -541,6 +564,32 @@ def other_sink(sink):
     return {"sink": of}
 
 
+def places_of(place):
+    """Another place for the query of each head; place(i, head within its group, heads of a group)."""
+    def places(self):
+        group = self.case.H // self.case.Hk
+        own = [[place(i, head % group, group) for i in range(self.case.T)] for head in range(self.case.H)]
+        return self.offset()[:, None, None, None] + np.array(own)[..., None], np.arange(self.case.S)
+    return {"places": places}
+
+
+def group_crossed(tile):
+    """Queries of a group are packed into rows, position by position; a tile of rows knows the position that it begins with, and
+    counts on from there as if it began with the first head."""
+    def place(i, head, group):
+        begin, within = divmod(i * group + head, tile)
+        return begin * tile // group + within // group
+    return places_of(place)
+
+
+def sink_repeated(parts):
+    """One for each part of the keys."""
+    def sunk(self, s, seen):
+        sinks = right.sink(self, s, seen).repeat(parts, -1)
+        return self.softmax(np.concatenate([s, sinks], -1), np.concatenate([seen, sinks > -INF], -1))[..., :-parts]
+    return {"sunk": sunk}
+
+
 def moved_segments(by):
     def segment(self):
         of = right.segment(self)
@@ -557,8 +606,9 @@ MORE = {
     },
     "alibi-top-left": {"distance": lambda self, p, j: abs(np.arange(self.case.T)[:, None] - j)},
     "alibi-one-sided": {"distance": lambda self, p, j: p - j},
-    "alibi-first-slope": other_slopes(lambda heads, slopes: slopes[:1].repeat(heads)),
-    "alibi-reversed": other_slopes(lambda heads, slopes: slopes[::-1]),
+    "alibi-first-slope": other_slopes(lambda heads, slopes: slopes[..., :1].repeat(heads, -1)),
+    "alibi-first-entry": other_slopes(lambda heads, slopes: slopes[:1]),
+    "alibi-reversed": other_slopes(lambda heads, slopes: slopes[..., ::-1]),
     "alibi-slopes-late": other_slopes(lambda heads, slopes: 2 ** (-8 * np.arange(heads) / heads)),
     "alibi-slopes-plain": other_slopes(lambda heads, slopes: 2 ** (-8 * np.arange(1, heads + 1) / heads)),
     "sink-missing": {"sink": lambda self, s, seen: np.full(s.shape[:3] + (1,), -INF)},
@@ -567,23 +617,51 @@ MORE = {
     "sink-scaled": other_sink(lambda largest, lse, sink, scale: sink * scale),
     "sink-first": {"sink": lambda self, s, seen: right.sink(self, s, seen)[:, :1].repeat(self.case.H, 1)},
     "sink-reversed": {"sink": lambda self, s, seen: right.sink(self, s, seen)[:, ::-1]},
+    "sink-of-row": {"sink": lambda self, s, seen: self.case.sinks[np.arange(s[..., :1].size).reshape(*s.shape[:3], 1) % self.case.H]},
+    "sink-of-key-head": {"sink": lambda self, s, seen: right.sink(self, s, seen)[:, np.arange(self.case.H) // (self.case.H // self.case.Hk)]},
+    "maximum-clamped": {"softmax": maximum_clamped},
+    "causal-as-packed": places_of(lambda i, head, group: i // group),
+    "softcap-after-padding": {
+        "scores": lambda self, products: self.cap(products * self.scale() + self.added()) + self.by_distance(),
+        "hidden": lambda self, s, seen: (np.where(seen, s, self.by_distance() - self.case.softcap),
+                                         np.broadcast_to(self.near(*self.places()) & self.same_segment(), s.shape)),
+    },
+    "alibi-descending": other_slopes(lambda heads, slopes: np.sort(slopes)[..., ::-1]),
+    "alibi-ascending": other_slopes(lambda heads, slopes: np.sort(slopes)),
     "segments-missing": {"same_segment": lambda self: np.ones(1, bool)},
     "segments-late": moved_segments(-1),
     "segments-early": moved_segments(1),
+    "segments-top-left": {"segment_place": lambda self: np.zeros((self.case.B, 1), int) + np.arange(self.case.T)},
+    "segments-first": {"segment": lambda self: right.segment(self)[:1].repeat(self.case.B, 0)},
 }
+MORE |= {f"tile-group-crossed-{size}": group_crossed(size) for size in (16, 32, 64, 128, 256)}
+MORE |= {f"sink-per-part-{parts}": sink_repeated(parts) for parts in (2, 4, 8)}
 MISTAKES |= MORE
 # Steps that go with ALiBi, sinks and segments whatever these do.
-APART = {"scale", "cap", "offset", "causal", "sides", "valid", "key_head", "value_head"}
+APART = {"scale", "cap", "offset", "places", "causal", "sides", "valid", "key_head", "value_head"}
 
 
 def kinds_of_masks(case):
     return (case.segments is not None) + case.causal + (case.window is not None) + (case.mask is not None) + (case.lengths is not None)
 
 
+def placed_by_rule(case):
+    return case.causal or case.window is not None
+
+
 NEEDS = {
     "scale-model": lambda case: case.H > 1,
     "scale-value": lambda case: case.d != case.dv,
     "softcap": lambda case: case.softcap,
+    "softcap-after-padding": lambda case: (case.mask is not None or case.lengths is not None)
+        and (placed_by_rule(case) or case.segments is not None or case.alibi),
+    "tile-padding-capped": lambda case: case.softcap,
+    "tile-group-crossed": lambda case: placed_by_rule(case) and case.H // case.Hk & case.H // case.Hk - 1,
+    "causal-as-packed": lambda case: placed_by_rule(case) and case.H != case.Hk,
+    "lengths-zeros": lambda case: case.lengths is not None,
+    "lengths-page": lambda case: case.lengths is not None,
+    "heads-viewed-keys": lambda case: case.Hk > 1,
+    "heads-viewed-values": lambda case: case.Hk > 1,
     "no-maximum-float16": lambda case: case.type == "float16",
     "mask-inverted": lambda case: case.mask is not None and case.mask.dtype == bool,
     "mask-negated": lambda case: case.mask is not None and case.mask.dtype != bool,
@@ -610,9 +688,9 @@ NEEDS = {
     "softmax-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
     "softmax-sum-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
     "scores-lanes-4": lambda case: case.d > 4 and case.d % 4,
-    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8 and case.d // 4 * 4 != case.d // 8 * 8,
+    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8,
     "values-lanes-4": lambda case: case.dv > 4 and case.dv % 4,
-    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8 and case.dv // 4 * 4 != case.dv // 8 * 8,
+    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8,
     "parts-averaged-2": lambda case: case.S >= 2,
     "parts-merged-by-maximum-2": lambda case: case.S >= 2,
     "parts-averaged-4": lambda case: case.S >= 4,
@@ -627,21 +705,25 @@ NEEDS = {
 }
 
 
-NEEDS |= {f"tile-merged-by-maximum-{size}": lambda case, size=size: size not in [-(-case.S // parts) for parts in (2, 4, 8)]
-          for size in (16, 32, 64, 128, 256)}
-
-
 NEEDS |= {
     "alibi-": lambda case: case.alibi,
+    "alibi-descending": lambda case: (np.diff(Attention(case).slopes()) > 0).any(),
+    "alibi-ascending": lambda case: (np.diff(Attention(case).slopes()) > 0).any(),
     "alibi-top-left": lambda case: Attention(case).offset().any(),
     "alibi-one-sided": lambda case: not case.causal,
     "alibi-first-slope": lambda case: case.H > 1,
     "alibi-reversed": lambda case: case.H > 1,
-    "alibi-slopes-plain": lambda case: case.H & case.H - 1,
+    "alibi-first-entry": lambda case: np.ndim(case.slopes) == 2 and case.B > 1,
+    "alibi-slopes-late": lambda case: case.slopes is None,
+    "alibi-slopes-plain": lambda case: case.slopes is None and case.H & case.H - 1,
     "sink-": lambda case: case.sinks is not None,
     "sink-first": lambda case: case.H > 1,
     "sink-reversed": lambda case: case.H > 1,
+    "sink-of-row": lambda case: case.H > 1,
+    "sink-of-key-head": lambda case: case.H != case.Hk > 1,
     "segments-": lambda case: case.segments is not None,
+    "segments-top-left": lambda case: Attention(case).offset().any(),
+    "segments-first": lambda case: case.B > 1,
 }
 
 
@@ -656,12 +738,22 @@ def possible_somehow(case):
 
 def rounds(name):
     """Whether another order of sums may tip its roundings over."""
-    return name.endswith(("float16", "tf32", "flushed"))
+    return name.endswith(("float16", "tf32", "flushed", "0000"))
+
+
+def page_counts(case, page):
+    """Whether it neither leaves the lengths as they are, nor is all keys, nor what a smaller page is."""
+    rounded = lambda page: tuple(np.minimum(-(-case.lengths // page) * page, case.S))
+    others = [tuple(case.lengths), (case.S,) * case.B, *(rounded(smaller) for smaller in (16, 32, 64, 128) if smaller < page)]
+    return rounded(page) not in others
 
 
 def whole_tile(case, name):
     """Whether a mistake of tiles has more than one of them to make it in."""
-    rows = case.T if "rows" in name else Attention(case).ends().max()
+    if name.startswith("lengths-page"):
+        return page_counts(case, int(name.split("-")[-1]))
+    group = case.H // case.Hk
+    rows = case.T if "rows" in name else case.T * group if "group" in name else Attention(case).ends().max()
     return not name.startswith("tile-") or "padding" in name or int(name.split("-")[-1]) < rows
 
 

@@ -8,7 +8,8 @@ bfloat16 a case counts where the difference from float64 is more than such a typ
 the mistake, and no other. --pairs plants two at once; both must be named. Fails below 99 % named (of pairs 95 %), at a wrong
 name, and where a correct result is accused.
 
-usage: planted_mistakes.py ATTN_CLI [--cases N | --shapes N] [--seed S] [--pairs] [--correct N] [--only NAME]
+usage: planted_mistakes.py ATTN_CLI [--cases N | --shapes N] [--seed S] [--long] [--pairs] [--correct N]
+                           [--only NAME]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
 """
 import argparse
@@ -50,17 +51,21 @@ def save(path: Path, x: np.ndarray, type: str) -> str:
     return path.name + ".safetensors"
 
 
-def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
-    """What a kernel stores that sums in float32 and rounds to the type of the case."""
-    def inexact(step):
+def inexact(kernel: Attention, draw) -> Attention:
+    """The same with sums in float32."""
+    def with_noise(step):
         def of(*operands):
             exact = step(*operands)
             return exact * (1 + UNIT * draw.normal(size=exact.shape))
         return of
-    kernel = Attention(case, *mistakes)
-    kernel.products = inexact(kernel.products)
-    kernel.cap = inexact(kernel.cap)  # so that the order of scores that a cap makes equal is not told apart
-    exact = case.stored(kernel.result())
+    kernel.products = with_noise(kernel.products)
+    kernel.cap = with_noise(kernel.cap)  # so that the order of scores that a cap makes equal is not told apart
+    return kernel
+
+
+def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
+    """What a kernel stores that sums in float32 and rounds to the type of the case."""
+    exact = case.stored(inexact(Attention(case, *mistakes), draw).result())
     return rounded(exact * (1 + UNIT * draw.normal(size=exact.shape)), case.type)
 
 
@@ -80,8 +85,8 @@ def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float, floa
 class Question:
     """A case in a folder, with what every mistake makes of it. Candidates are tuples of names."""
 
-    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES):
-        self.case, self.folder, self.draw = Case(seed), folder, np.random.default_rng(seed + 10**9)
+    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES, long=False, case: Case | None = None):
+        self.case, self.folder, self.draw = case or Case(seed, long), folder, np.random.default_rng(seed + 10**9)
         self.right = self.result()
         self.results = {(name,): self.result(name) for name in possible(self.case) if name in mistakes}
         self.others = {}  # that are not planted here, but may give the same
@@ -95,7 +100,7 @@ class Question:
         self.arguments = self.case.options()
         for option, x in self.case.tensors().items():
             name = option.strip("-")
-            if option in ("--mask", "--lengths", "--sinks", "--segments"):
+            if option in ("--mask", "--lengths", "--sinks", "--segments", "--alibi-slopes"):
                 np.save(folder / f"{name}.npy", x.astype("f4") if x.dtype == float else x)
                 name += ".npy"
             else:
@@ -132,6 +137,10 @@ class Question:
         self.results |= {pair: self.result(*pair) for pair in pairs(names)}
         return [pair for pair in self.results if len(pair) == 2 and all(whole_tile(self.case, name) for name in pair)]
 
+    def told(self, named: dict) -> tuple:
+        """The names of a candidate of a report."""
+        return tuple(named["mistakes"])
+
     def ask(self, program: str, file: np.ndarray) -> tuple[list[tuple], bool]:
         """The candidates that the program names, none where it does not know, several where it states a tie; and whether it
         lets the file pass, as its type allows no more: then roundings to that type are notes, and what is likely is not told."""
@@ -140,7 +149,7 @@ class Question:
         if done.returncode not in (0, 1):
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
         report = json.loads(done.stdout)
-        names, passes = [tuple(candidate["mistakes"]) for candidate in report.get("named", [])], done.returncode == 0
+        names, passes = [self.told(candidate) for candidate in report.get("named", [])], done.returncode == 0
         if "half" in report:
             half, gap = report["half"], np.abs(file - self.right)[np.isfinite(self.right)].max(initial=0)
             if gap < half["allowed"] * 0.999 and not passes and np.isfinite(file).all() or gap > half["allowed"] * 1.001 and (
@@ -180,10 +189,10 @@ def is_note(names: tuple, type: str) -> bool:
     return all(name.removesuffix("-" + type) in ("inputs", "scores", "softmax", "exponentials", "weights", "result") for name in names)
 
 
-def judge(seed: int, wanted: list, program: str) -> list[tuple]:
+def judge(seed: int, wanted: list, program: str, long=False) -> list[tuple]:
     """What is heard of each of the wanted in one case."""
     with tempfile.TemporaryDirectory() as folder:
-        question = Question(seed, Path(folder))
+        question = Question(seed, Path(folder), long=long)
         return [(planted, verdict(question, planted, program)) for planted in wanted
                 if planted in question.results and whole_tile(question.case, planted[0])]
 
@@ -247,6 +256,7 @@ def main() -> int:
     parser.add_argument("program")
     parser.add_argument("--cases", type=int, default=200, help="of each mistake; with --pairs the pairs of each of ten shapes")
     parser.add_argument("--shapes", type=int, help="every mistake in each of so many shapes, in place of --cases")
+    parser.add_argument("--long", action="store_true", help="cases of 90 to 130 queries and 257 to 600 keys")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pairs", action="store_true", help="two mistakes at once")
     parser.add_argument("--correct", type=int, default=200, help="correct results")
@@ -269,7 +279,7 @@ def main() -> int:
             for first in range(given.seed, given.seed + (given.shapes or 10 * given.cases), THREADS):
                 wanted = [planted for planted, answers in heard.items()
                           if given.shapes or (counted(answers) < given.cases and asked(answers) < 3 * given.cases)]
-                for answers in pool.map(lambda seed: judge(seed, wanted, program), range(first, first + THREADS)):
+                for answers in pool.map(lambda seed: judge(seed, wanted, program, given.long), range(first, first + THREADS)):
                     hear(answers)
     report(heard, 0.95 if given.pairs else 0.99)
     total = sum(heard.values(), Counter())

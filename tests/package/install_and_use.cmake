@@ -16,7 +16,10 @@ foreach(installed
     share/attn-cli/recipes/raschka-2023.json
     share/attn-cli/schemas/result.json
     share/doc/attn-cli/copyright
-    share/doc/attn-cli/examples/parallel.sh)
+    share/doc/attn-cli/examples/cases.sh
+    share/doc/attn-cli/examples/cpp/CMakeLists.txt
+    share/doc/attn-cli/examples/parallel.sh
+    share/doc/attn-cli/examples/pytest/test_kernel.py)
   if(NOT EXISTS ${work}/prefix/${installed})
     message(FATAL_ERROR "cmake --install leaves out ${installed}")
   endif()

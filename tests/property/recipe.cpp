@@ -97,7 +97,7 @@ FieldValue value_of(const Allowed& allowed, FieldChoices& choose)
     case FieldType::flag: return choose.chance();
     case FieldType::integer: return integer();
     case FieldType::natural: return choose.bits();
-    case FieldType::real: return real_of(allowed, choose);
+    case FieldType::real: return attn::model::real_value(real_of(allowed, choose), allowed);
     case FieldType::choice: return choose.number(allowed.least, std::ssize(allowed.names) - 1);
     case FieldType::text: return text();
     case FieldType::digest: return std::string(64, choose.chance() ? 'a' : '0');

@@ -28,7 +28,8 @@ constexpr Index scores_per_block = 32768;
                             shape(in.mask), in.query_positions.size(), shape(in.kept)),
                 "(B, H, T, d_k), (B, H_kv, S, d_k), (B, H_kv, S, d_v), (B, H_kv, P, d_k) and (B, H_kv, P, d_v) with H a "
                 "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none, with dropout kept weights (B, H, T, P+S), "
-                "parameters of the scores, slopes and sinks for each of H heads where they have some, segments (B, P+S)");
+                "parameters of the scores, slopes and sinks for each of H heads where they have some, slopes also (B, H), "
+                "segments (B, P+S)");
 }
 
 /// Whether a mask has the rows of all queries, and no more keys than there are.
@@ -86,7 +87,7 @@ void require_shapes(const AttentionInputs& in, const AttentionOptions& options)
                          (!in.kept || (fits(*in.kept, in, d) && in.kept->shape[3] == d.total()));
     if (!heads || !keys || !cache || !dropout || !fit_scores(in, options, d) || (in.mask && !fits(*in.mask, in, d)) ||
         !fits_or_none(in.offsets, d.B) || !fits_or_none(in.lengths, d.B) || !fits_or_none(in.query_positions, d.T) ||
-        !fits_or_none(in.slopes, d.H) || !fits_or_none(in.sinks, d.H) ||
+        !(fits_or_none(in.slopes, d.H) || fits_or_none(in.slopes, d.B * d.H)) || !fits_or_none(in.sinks, d.H) ||
         (in.segments && (in.extra_key || std::ssize(in.segments->of_key) != d.B * d.total()))) {
         refuse(in);
     }

@@ -134,7 +134,7 @@ struct AttentionInputs {
     // What is added to the scores, and hides keys beside causal and window: see visibility.hpp.
     std::optional<TensorView> mask = {}; ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
                                          ///< masked. With query_positions it has a row for each position
-    std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
+    std::vector<double> slopes = {};     ///< (H), (B, H) or none: slope · distance is subtracted (positions.hpp)
     bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
 
     std::optional<Segments> segments = {}; ///< not with an extra key

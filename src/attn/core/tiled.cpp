@@ -107,6 +107,23 @@ double largest_bias(const TensorView& mask, const Work& work)
     return largest_numbers(std::array<const TensorView*, 1>{&once}, true, work)[0];
 }
 
+/// The most that a distance adds to a score or takes off it.
+double largest_taken_off(const AttentionInputs& inputs)
+{
+    double slope = 0, place = static_cast<double>(inputs.queries.shape[2]);
+    for (const double each : inputs.slopes) {
+        slope = std::max(slope, std::abs(each));
+    }
+    for (const Index each : inputs.query_positions) {
+        place = std::max(place, static_cast<double>(each));
+    }
+    double offset = 0;
+    for (const Index each : inputs.offsets) {
+        offset = std::max(offset, std::abs(static_cast<double>(each)));
+    }
+    return slope * (place + offset + static_cast<double>(inputs.dims().total()));
+}
+
 /// Heads [first, first + count) of batch entry b, (1, count, rows, d).
 TensorView heads_of(const TensorView& view, Index b, Index first, Index count)
 {
@@ -139,7 +156,9 @@ public:
         }
         for (std::vector<double>* each : {&inputs_.slopes, &inputs_.sinks}) {
             if (!each->empty()) {
-                *each = {each->begin() + g * size, each->begin() + (g + 1) * size};
+                const Index H = all.queries.shape[1];
+                const auto first = each->begin() + (std::ssize(*each) > H ? b * H : 0) + g * size;
+                *each = {first, first + size};
             }
         }
         if (all.segments) {
@@ -373,7 +392,7 @@ Look look_at(const AttentionInputs& inputs, const AttentionOptions& options, con
     const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_of_mask());
     const bool sunk = std::ranges::all_of(inputs.sinks, [&](double sink) { return small(std::abs(sink)) || sink < 0; });
     const bool finite = sunk && small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
-                        small((v + past_v) * (keys + 1)) && capped && biased;
+                        small((v + past_v) * (keys + 1)) && small(largest_taken_off(inputs)) && capped && biased;
     if (!finite) {
         return {};
     }

@@ -240,7 +240,8 @@ bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, c
         std::fill(row + given, row + place.keys, Scalar{0});
         const Index position = position_of(inputs, place.b, place.row + i);
         if (!inputs.slopes.empty()) {
-            take_off_distances(inputs.slopes[static_cast<std::size_t>(place.h)], position - place.key, place.keys, row);
+            const double slope = slope_of(inputs.slopes, inputs.queries.shape[1], place.b, place.h);
+            take_off_distances(slope, position - place.key, place.keys, row);
         }
         if (inputs.segments && inputs.segments->interleaved) {
             hide_other_segments(inputs, place, position, row);

@@ -5,7 +5,7 @@
 // range further. To the scores of a query is added one number per key, 0 unless
 //
 //   a mask        has a number for the key, or a boolean: 0 for true, -inf for false
-//   slopes        take off slope · |position - key| (ALiBi: positions.hpp)
+//   slopes        take off slope · |position - key| (ALiBi: positions.hpp), of each head, or of each in each batch entry
 //   segments      that mingle: -inf for the keys of the others
 //   an extra key  stays 0, and causal, window and the end of the mask, which would hide it, are -inf for the others
 //
@@ -17,6 +17,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace attn::core {
 
@@ -34,6 +35,12 @@ namespace attn::core {
 [[nodiscard]] inline double taken_off(double slope, double position, double key)
 {
     return slope * std::abs(position - key);
+}
+
+/// That of query head h in batch entry b, of slopes (H) or (B, H).
+[[nodiscard]] inline double slope_of(std::span<const double> slopes, Index H, Index b, Index h)
+{
+    return slopes[static_cast<std::size_t>(std::ssize(slopes) > H ? b * H + h : h)];
 }
 
 /// Whether there is a bias.

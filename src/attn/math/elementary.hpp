@@ -43,6 +43,10 @@ struct SineCosine {
 /// Sine and cosine of an angle in [-1e5, 1e5] radians, each within 1 unit in the last place; NaN for infinities and NaN.
 [[nodiscard]] SineCosine sincos(double angle);
 
+/// The same of an angle in [0, 7], bit for bit what glibc 2.28 and later computes on a processor with fused multiply-add,
+/// because PyTorch's normals of float64 are made with it. Uses std::fma.
+[[nodiscard]] SineCosine sincos_of_glibc(double angle);
+
 namespace detail {
 
 // All ones where |x| > most, otherwise 0, and for NaN. Compared as integers, as which positive doubles are in the same order,

@@ -14,6 +14,14 @@ std::vector<double> normal(Stream& stream, Index count, double mean, double devi
     return std::visit([&](auto& s) { return s.normal(count, mean, deviation); }, stream);
 }
 
+std::vector<double> normal_of_float64(Stream& stream, Index count, double mean, double deviation)
+{
+    if (auto* torch = std::get_if<TorchStream>(&stream)) {
+        return torch->normal_of_float64(count, mean, deviation);
+    }
+    return normal(stream, count, mean, deviation);
+}
+
 std::vector<double> integers(Stream& stream, Index count, std::int64_t low, std::int64_t high)
 {
     return std::visit([&](auto& s) { return s.integers(count, low, high); }, stream);

@@ -15,6 +15,8 @@ using Stream = std::variant<TorchStream, NumpyStream, Pcg64Stream>;
 
 [[nodiscard]] std::vector<double> uniform(Stream& stream, Index count, double low = 0, double high = 1);
 [[nodiscard]] std::vector<double> normal(Stream& stream, Index count, double mean = 0, double deviation = 1);
+/// Those of a tensor of float64, which PyTorch draws from more words; NumPy draws all so.
+[[nodiscard]] std::vector<double> normal_of_float64(Stream& stream, Index count, double mean = 0, double deviation = 1);
 /// Whole numbers from low to high - 1. low < high, and neither is further from 0 than 2^53, up to where a double holds them
 /// all.
 [[nodiscard]] std::vector<double> integers(Stream& stream, Index count, std::int64_t low, std::int64_t high);

@@ -180,9 +180,39 @@ double TorchStream::standard_normal()
     const double u1 = unit_double();
     const double u2 = unit_double();
     const double radius = std::sqrt(-2.0 * math::log1p(-u2));
-    const auto [sine, cosine] = math::sincos(2.0 * std::numbers::pi * u1);
+    const auto [sine, cosine] = math::sincos_of_glibc(2.0 * std::numbers::pi * u1);
     cached_normal_ = radius * sine;
     return radius * cosine;
+}
+
+std::vector<double> TorchStream::normal_of_float64(Index count, double mean, double deviation)
+{
+    std::vector<double> draws(static_cast<std::size_t>(count));
+    const auto scaled = [=](double draw) { return draw * deviation + mean; };
+    if (draws.size() < block) {
+        std::ranges::generate(draws, [&] { return scaled(standard_normal()); });
+        return draws;
+    }
+    const std::span<double> all(draws);
+    const auto fill = [this](std::span<double> part) { std::ranges::generate(part, [this] { return unit_double(); }); };
+    const auto to_normals = [](std::span<double, block> part) {
+        for (std::size_t j = 0; j < half; ++j) {
+            const double radius = std::sqrt(-2.0 * math::log(1.0 - part[j]));
+            const auto [sine, cosine] = math::sincos_of_glibc(2.0 * std::numbers::pi * part[half + j]);
+            part[j] = radius * cosine;
+            part[half + j] = radius * sine;
+        }
+    };
+    fill(all);
+    for (std::size_t start = 0; start + block <= all.size(); start += block) {
+        to_normals(all.subspan(start).first<block>());
+    }
+    if (all.size() % block != 0) {
+        fill(all.last<block>()); // overlaps the last whole block
+        to_normals(all.last<block>());
+    }
+    std::ranges::transform(draws, draws.begin(), scaled);
+    return draws;
 }
 
 std::vector<std::uint8_t> TorchStream::bernoulli(Index count, double p)

@@ -45,10 +45,10 @@ void to_standard_normals(std::span<float, 16> block);
 //   torch.manual_seed(0);   torch.randn(5)    1.5410 -0.2934 -2.1788 0.5684 -1.0845
 //   torch.manual_seed(0);   torch.randint(0, 10, (5,))    4 9 3 0 3
 
-/// torch.manual_seed(seed), then torch.rand / torch.randn / Tensor.uniform_ / normal_ in float32 and torch.randint in int64,
-/// bit for bit as the x86-64 builds of PyTorch compute them on a processor with AVX2 and FMA.
-/// Sources: ATen/core/MT19937RNGEngine.h, TransformationHelper.h, DistributionsHelper.h, native/cpu/DistributionTemplates.h
-/// (PyTorch 1.13).
+/// torch.manual_seed(seed), then torch.rand / torch.randn / Tensor.uniform_ / normal_ in float32, torch.randn / normal_ in
+/// float64 and torch.randint in int64, bit for bit as the x86-64 builds of PyTorch compute them on a processor with AVX2 and
+/// FMA. Sources: ATen/core/MT19937RNGEngine.h, TransformationHelper.h, DistributionsHelper.h,
+/// native/cpu/DistributionTemplates.h (PyTorch 1.13).
 class TorchStream {
 public:
     /// Only the low 32 bits of the seed count.
@@ -59,6 +59,9 @@ public:
     /// `count` draws of Tensor.normal_(mean, deviation); torch.randn is (0, 1). From 16 elements on PyTorch fills in blocks of
     /// 16, and fewer come one by one with a cached partner that survives into the next tensor.
     [[nodiscard]] std::vector<double> normal(Index count, double mean, double deviation);
+    /// The same of a tensor of float64, of which each number takes twice as many words. Of fewer than 16 elements the last bits
+    /// are those of PyTorch 2; PyTorch 1 took log(1 - u) for log1p(-u).
+    [[nodiscard]] std::vector<double> normal_of_float64(Index count, double mean, double deviation);
     /// `count` draws of torch.randint(low, high), low to high - 1; random::integers says which limits it takes.
     [[nodiscard]] std::vector<double> integers(Index count, std::int64_t low, std::int64_t high);
     /// `count` draws of Tensor.bernoulli_(p): 1 with probability p, otherwise 0; nn.Dropout keeps those with 1 - its p. Of a

@@ -1,6 +1,7 @@
 // attn-cli attend: the attention operator over tensors from files.
 #include "attn/model/attend/attend.hpp"
 
+#include "attn/model/diagnose/together.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
@@ -22,7 +23,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace attn::cli {
 namespace {
@@ -31,39 +34,37 @@ constexpr std::array attend_examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
     Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal --against mine.npy", "which mistake gives mine.npy"},
-    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy -o error.svg", "and a picture of where it differs"},
+    Example{"attn-cli attend --random 2,8,128,64 --causal -o case.safetensors", "inputs drawn as by PyTorch, and the result"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view attend_common = "-q -k -v --causal --mask --heads --window --against --show -o";
+constexpr std::string_view attend_common = "-q -k -v --random --causal --mask --heads --window --against --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
                                           "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
-                                          " float16 and bfloat16 are computed in float32 and rounded once,\n"
-                                          "at the end. The result has the type and the layout of the queries.\n"
-                                          "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
+                                          "float16 and bfloat16 are computed in float32 and rounded once, at the end. The\n"
+                                          "result has the type and the layout of the queries. With --against the exit code\n"
+                                          "is 0 if all files agree and 1 if one differs.\n";
 
-/// The tensors that the options name.
-model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log& log)
+/// What was drawn, and the tensors that the options name.
+model::AttendInputs open(const AttendOptions& options, const std::vector<StoredTensor>& drawn, TensorInputs& files, Log& log)
 {
-    model::AttendInputs inputs;
+    model::AttendInputs inputs = model::inputs_of(drawn);
+    const auto tell = [&](const model::AttendOperand& operand) {
+        const TensorView& view = *operand.in(inputs);
+        log.detail(fmt::format("{} {} {}", operand.name, name_of(view.type), to_string(view.shape)));
+    };
+    for (const StoredTensor& tensor : drawn) {
+        tell(*model::operand::called(tensor.name));
+    }
     for (const model::AttendOperand* operand : model::operand::all) {
         if (const auto typed = options.files.find(operand); typed != options.files.end()) {
             const bool numbers = std::ranges::find(model::operand::numbers, operand) != model::operand::numbers.end();
-            TensorView view = (numbers ? files.open_numbers(typed->second) : files.open(typed->second)).view;
-            log.detail(fmt::format("{} {} {}", operand->name, name_of(view.type), to_string(view.shape)));
-            operand->put(inputs, std::move(view));
+            operand->put(inputs, (numbers ? files.open_numbers(typed->second) : files.open(typed->second)).view);
+            tell(*operand);
         }
     }
     return inputs;
-}
-
-/// What cannot be written is noticed before the work.
-void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
-{
-    for (const model::Item stage : options.attend.show) {
-        require_storable(model::type_of(stage, inputs, options.attend), options.format);
-    }
 }
 
 void write_tables(const std::vector<StoredTensor>& tensors, Output& output)
@@ -78,10 +79,15 @@ void write_tables(const std::vector<StoredTensor>& tensors, Output& output)
     }
 }
 
-void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
+/// `drawn` goes before them into a file that holds several.
+void write(const std::vector<StoredTensor>& drawn, const std::vector<StoredTensor>& tensors, const AttendOptions& options,
+           Output& output)
 {
     if (info_of(options.format).is_binary) {
-        return write_tensors(views_of(tensors), options.format, {}, output);
+        std::vector<NamedTensor> views = options.makes_case() ? views_of(drawn) : std::vector<NamedTensor>();
+        std::ranges::move(views_of(tensors), std::back_inserter(views));
+        output.set_beside(header_of(views, options.format));
+        return write_tensors(views, options.format, {}, output);
     }
     if (!options.format_given && output.columns()) { // somebody looks at it
         return write_tables(tensors, output);
@@ -92,17 +98,37 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
     }
 }
 
-/// The files of --against.
-int judge(const TiedCall& call, const StoredTensor& right, Log& log)
+/// The files of --against, each of which holds one of these stages, or all.
+int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& log)
 {
-    const model::diagnose::Call attention = model::diagnose::call_of(call.resolved);
-    model::diagnose::HalfReference half(call.resolved);
+    namespace diagnose = model::diagnose;
+    const diagnose::Call attention = diagnose::call_of(call.resolved);
+    const core::Work work{.threads = call.globals.threads};
+    std::vector<diagnose::HalfReference> halves;
+    for (const model::AskedStage& stage : call.resolved.stages) {
+        halves.emplace_back(call.resolved, stage.item);
+    }
+    const bool several = stages.size() > 1;
     Judge judge;
     judge.json = call.options.output.json;
     judge.most_bytes = call.globals.most_bytes();
     judge.against = [&](const ComparedFile& file) {
-        return model::diagnose::against(attention, right, file.only({right.name}), file.name(),
-                                        call.options.against.criterion(), half, {.threads = call.globals.threads});
+        std::vector<diagnose::HeldArray> arrays;
+        for (std::size_t at = 0; at < stages.size(); ++at) {
+            const StoredTensor& right = stages[at];
+            const model::ComparedTensor& mine = several ? file.called(right.name) : file.only({right.name});
+            arrays.push_back(
+                {mine, right,
+                 diagnose::against(attention, right, mine, file.name(), call.options.against.criterion(), halves[at], work)});
+            arrays.back().found.array = several ? right.name : "";
+        }
+        JudgedArrays judged;
+        if (several) {
+            judged.together = diagnose::together(attention, arrays, work);
+        }
+        std::ranges::transform(arrays, std::back_inserter(judged.found),
+                               [](diagnose::HeldArray& each) { return std::move(each.found); });
+        return judged;
     };
     if (call.options.against.suggest) {
         judge.suggest = [&](const model::diagnose::Diagnosis& tied) { return write_suggested_input(call, tied); };
@@ -111,14 +137,17 @@ int judge(const TiedCall& call, const StoredTensor& right, Log& log)
 }
 
 /// What a test on these inputs would not see.
-int list_blind_spots(const TiedCall& call, const StoredTensor& right)
+int list_blind_spots(const TypedCall& call, const StoredTensor& right)
 {
     const AgainstOptions& options = call.options.against;
-    model::diagnose::HalfReference half(call.resolved);
+    model::diagnose::HalfReference half(call.resolved, call.resolved.stages.front().item);
     const model::diagnose::BlindSpots spots =
         blind_spots(call.resolved, right, options.criterion(), half, {.threads = call.globals.threads});
+    const auto suggested =
+        options.suggest ? std::optional(write_revealing_input(call, spots)) : std::optional<report::RevealingFile>();
     Output output;
-    (call.options.output.json ? report::write_blind_spots_json : report::write_blind_spots)(spots, output);
+    (call.options.output.json ? report::write_blind_spots_json
+                              : report::write_blind_spots)(spots, suggested ? &*suggested : nullptr, output);
     output.finish();
     return static_cast<Index>(spots.seen()) < options.required.value_or(0) ? difference_found : success;
 }
@@ -126,18 +155,20 @@ int list_blind_spots(const TiedCall& call, const StoredTensor& right)
 int execute_attend(AttendOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_attend_options(operands, options);
-    Output output(options.output.path);
+    Output output(options.output.path, info_of(options.format).beside);
     refuse_terminal(output, options.format);
     TensorInputs files;
-    const model::AttendInputs inputs = open(options, files, log);
+    const std::vector<StoredTensor> drawn =
+        options.random.given() ? model::draw_inputs(options.random.drawn, memory_limit()) : std::vector<StoredTensor>();
+    const model::AttendInputs inputs = open(options, drawn, files, log);
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
         files.require_apart_from(path);
     }
-    if (!options.against.given()) {
-        require_storable(inputs, options);
-    } else if (options.against.suggest) {
+    if (const std::string_view beside = info_of(options.format).beside; !beside.empty()) {
+        files.require_apart_from(*options.output.path + std::string(beside));
+    }
+    if (options.against.suggest) {
         (void)Output(options.against.suggest); // whether it can be written
-        require_storable(inputs.queries.type, format_of_suggested(options.against));
     }
 
     StageReporter stages(log);
@@ -156,7 +187,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({resolved, options, operands, globals}, result.tensors.front(), log);
+        return judge({resolved, options, operands, globals}, result.tensors, log);
     }
     if (options.against.blind_spots) {
         return list_blind_spots({resolved, options, operands, globals}, result.tensors.front());
@@ -168,7 +199,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
         }
     };
     tell(0);
-    write(result.tensors, options, output);
+    write(drawn, result.tensors, options, output);
     output.finish();
     tell(1);
     return success;

@@ -2,6 +2,7 @@
 #include "attn/model/check/check.hpp"
 
 #include "attn/io/builtin.hpp"
+#include "attn/io/json/json_reader.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
@@ -244,7 +245,14 @@ void Checker::file(const std::string& path)
     for (const JsonText& json : documents) {
         const std::string place = documents.size() == 1 ? "" : fmt::format(" line {}", json.line);
         const std::string name = visible_path(path) + place;
-        attempt(name, name_of_input(path) + place, [&] { document(json.text, name, folder_of_recipe(path)); });
+        attempt(name, name_of_input(path) + place, [&] {
+            try {
+                document(json.text, name, folder_of_recipe(path));
+            } catch (const Error&) {
+                io::require_json(json.text, json.line); // counts the lines of the file
+                throw;
+            }
+        });
     }
 }
 

@@ -45,22 +45,30 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
     const auto write = judge.json                  ? report::write_diagnosis_json
                        : options.files.size() == 1 ? report::write_diagnosis
                                                    : report::write_diagnosis_line;
+    const auto tell = [&](const JudgedArrays& judged, const std::string& name) {
+        for (const Against& found : judged.found) {
+            const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
+            write({found, name, input ? &*input : nullptr, judged.together ? &*judged.together : nullptr}, output);
+        }
+        if (judged.together && !judge.json) {
+            report::write_together(*judged.together, name, output);
+        }
+        output.flush();
+    };
     for (const std::string& name : options.files) {
         try {
             const ComparedFile file(name, judge.most_bytes);
             for (const auto& path : {options.picture, options.suggest}) {
                 file.require_apart_from(path);
             }
-            const Against found = judge.against(file);
+            const JudgedArrays judged = judge.against(file);
             file.require_unchanged();
             if (options.picture) {
-                draw(found, name, *options.picture);
+                draw(judged.found.front(), name, *options.picture);
             }
-            const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
-            code = std::max(code, found.agrees() ? success : difference_found);
+            code = std::max(code, std::ranges::all_of(judged.found, &Against::agrees) ? success : difference_found);
             if (read) {
-                write({found, name, input ? &*input : nullptr}, output);
-                output.flush();
+                tell(judged, name);
             }
         } catch (const ReaderGone&) { // the exit code says what it left unread
             read = false;

@@ -12,9 +12,14 @@
 
 namespace attn::cli {
 
+/// What is found of the arrays of a file, one or more.
+struct JudgedArrays {
+    std::vector<model::diagnose::Against> found = {};
+    std::optional<model::diagnose::Together> together = {}; ///< of more than one
+};
+
 struct Judge {
-    /// What is found of a file.
-    std::function<model::diagnose::Against(const ComparedFile&)> against = {};
+    std::function<JudgedArrays(const ComparedFile&)> against = {};
     /// Writes the input of --suggest-input, for one file whose mistakes are tied.
     std::function<report::SuggestedFile(const model::diagnose::Diagnosis&)> suggest = {};
     bool json = false;

@@ -52,6 +52,16 @@ std::string italic(std::string_view text)
     return fmt::format("\\fI{}\\fR", escaped(text));
 }
 
+/// A long list of choices may be broken between two of them.
+std::string operands_of(const Command& command)
+{
+    std::string roff = italic(command.operands);
+    for (std::size_t at = 0; (at = roff.find('|', at)) != std::string::npos; at += 3) {
+        roff.insert(at + 1, "\\:");
+    }
+    return roff;
+}
+
 /// What stands at the left, and what it means.
 std::string item(const std::string& head, std::string_view text)
 {
@@ -131,7 +141,7 @@ std::string page_of_program()
                        fmt::format("{} {} [{}]...\n.SH COMMANDS\n", bold("attn-cli"), italic("COMMAND"), italic("OPTION"));
     for (const Command* command : commands()) {
         std::string name = bold(command->name);
-        text += item(command->operands.empty() ? name : name + " " + italic(command->operands), command->summary);
+        text += item(command->operands.empty() ? name : name + " " + operands_of(*command), command->summary);
     }
     return text + ".SH OPTIONS\n" + describe(global_options()) + describe(overview_examples) + exit_status() +
            see_also(nullptr);

@@ -10,6 +10,7 @@
 #include "attn/report/svg/svg.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/input/raw_input.hpp"
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/picture_options.hpp"
@@ -301,7 +302,7 @@ model::Result read_file(const PlotOptions& options, TensorInputs& inputs, std::s
 {
     const MappedFile& file = inputs.file(options.file.path);
     require_size(file.name(), file.bytes().size(), most_bytes);
-    if (io::array_format(file.bytes(), file.name()) != io::ArrayFormat::json) {
+    if (header_beside(options.file.path) || io::array_format(file.bytes(), file.name()) != io::ArrayFormat::json) {
         const auto [tensor, text] = inputs.open_text(options.file, name_of(model::Item::weights));
         return result_of_tensor(tensor.view, options, inputs, file.name(), text);
     }

@@ -139,7 +139,7 @@ int RecipeSource::against(RunReport& report, const Globals& globals)
         const model::ComparedTensor& tensor =
             item ? file.only({name_of(*item)})
                  : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)});
-        return runs.against(tensor, file.name(), options_.against.criterion(), {.threads = globals.threads});
+        return JudgedArrays{{runs.against(tensor, file.name(), options_.against.criterion(), {.threads = globals.threads})}};
     };
     return judge_files(options_.against,
                        {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes}, log_);

@@ -32,7 +32,7 @@ int execute_schema(const TypedArguments& operands, const Globals&, Log&)
 
 constinit const Command schema_command{
     .name = "schema",
-    .operands = "[result|recipe|tensor|explanation|check|diagnosis|blind-spots]",
+    .operands = "[result|recipe|tensor|explanation|check|diagnosis|blind-spots|raw]",
     .summary = "Print a JSON Schema (draft 2020-12), that of a result by default.",
     .examples = schema_examples,
     .page = "output",

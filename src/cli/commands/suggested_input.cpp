@@ -1,5 +1,6 @@
 #include "cli/commands/suggested_input.hpp"
 
+#include "attn/io/tensors/npy.hpp"
 #include "attn/model/attend/attend.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "cli/output/hints.hpp"
@@ -15,7 +16,6 @@ namespace attn::cli {
 namespace {
 
 using model::diagnose::Compared;
-using model::diagnose::Suggestion;
 
 /// Whether an option says how attention is computed, or what of it is compared.
 bool is_kept(const TypedOption& typed)
@@ -28,12 +28,15 @@ bool is_kept(const TypedOption& typed)
 }
 
 /// "attn-cli attend -q tie.npz:queries … --causal --against FILE"
-std::string command_for(const std::string& path, const Suggestion& suggestion, const TypedArguments& typed)
+std::string command_for(const AgainstOptions& options, const std::vector<StoredTensor>& tensors, const TypedArguments& typed)
 {
     std::string command = "attn-cli attend";
-    for (const StoredTensor& tensor : suggestion.tensors) {
+    const Format format = format_of_suggested(options);
+    for (const StoredTensor& tensor : tensors) {
+        const bool untyped = tensor.type == ElementType::bfloat16 && format == Format::npz;
         command += fmt::format(" {} {}", model::operand::called(tensor.name)->short_option(),
-                               shell_word(fmt::format("{}:{}", path, tensor.name)));
+                               shell_word(fmt::format("{}:{}{}", *options.suggest, tensor.name,
+                                                      untyped ? io::bfloat16_said : std::string_view())));
     }
     for (const TypedOption& each : typed.options) {
         if (is_kept(each)) {
@@ -52,19 +55,33 @@ void write(const std::vector<StoredTensor>& tensors, const AgainstOptions& optio
 
 } // namespace
 
-report::SuggestedFile write_suggested_input(const TiedCall& call, const model::diagnose::Diagnosis& diagnosis)
+report::SuggestedFile write_suggested_input(const TypedCall& call, const model::diagnose::Diagnosis& diagnosis)
 {
     const AgainstOptions& options = call.options.against;
-    const bool weights = call.options.attend.show.contains(model::Item::weights);
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
     report::SuggestedFile file;
-    const Compared compared = weights ? Compared::weights : Compared::context;
+    const Compared compared = model::diagnose::compared_stage(name_of(call.resolved.stages.front().item)).value();
     file.suggestion = suggest_input(call.resolved, compared, tied, {.threads = call.globals.threads});
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);
         file.path = *options.suggest;
-        file.command = command_for(file.path, file.suggestion, call.typed);
+        file.command = command_for(options, file.suggestion.tensors, call.typed);
     }
+    return file;
+}
+
+report::RevealingFile write_revealing_input(const TypedCall& call, const model::diagnose::BlindSpots& spots)
+{
+    const AgainstOptions& options = call.options.against;
+    model::diagnose::RevealingInput found =
+        revealing_input(call.resolved, options.criterion(), {.threads = call.globals.threads});
+    report::RevealingFile file;
+    if (!found.tensors.empty() && found.spots.seen() > spots.seen()) {
+        write(found.tensors, options);
+        file.path = *options.suggest;
+        file.command = command_for(options, found.tensors, call.typed);
+    }
+    file.spots = std::move(found.spots);
     return file;
 }
 

@@ -1,13 +1,15 @@
-// `attend --against --suggest-input`: an input that tells tied mistakes apart, as a file, and the command that goes with it.
+// --suggest-input: an input that tells tied mistakes apart, or shows those that go unseen, as a file, and the command that goes
+// with it.
 #pragma once
 
+#include "attn/report/text/blind_spots.hpp"
 #include "attn/report/text/diagnosis.hpp"
 #include "cli/options/attend_options.hpp"
 
 namespace attn::cli {
 
-/// The call that tied them, as typed.
-struct TiedCall {
+/// The call that it is for, as typed.
+struct TypedCall {
     const model::ResolvedAttend& resolved;
     const AttendOptions& options;
     const TypedArguments& typed;
@@ -15,6 +17,8 @@ struct TiedCall {
 };
 
 /// Writes the file where there is such an input.
-[[nodiscard]] report::SuggestedFile write_suggested_input(const TiedCall& call, const model::diagnose::Diagnosis& diagnosis);
+[[nodiscard]] report::SuggestedFile write_suggested_input(const TypedCall& call, const model::diagnose::Diagnosis& diagnosis);
+/// The same for mistakes that a test does not see; `spots`: of the call.
+[[nodiscard]] report::RevealingFile write_revealing_input(const TypedCall& call, const model::diagnose::BlindSpots& spots);
 
 } // namespace attn::cli

@@ -13,7 +13,7 @@
 
 namespace attn::cli {
 
-/// All arrays of any file that io/arrays/array_file.hpp reads.
+/// All arrays of any file that io/arrays/array_file.hpp reads, or of a .bin with its header.
 class ComparedFile {
 public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats, or longer
@@ -29,6 +29,8 @@ public:
     [[nodiscard]] const std::string& name() const { return file_.name(); } ///< for messages
     /// Its only tensor, or of several the first of these names that it has. Throws Error(data).
     [[nodiscard]] const model::ComparedTensor& only(std::initializer_list<std::string_view> wanted) const;
+    /// Its tensor of that name. Throws Error(data).
+    [[nodiscard]] const model::ComparedTensor& called(std::string_view name) const;
     void require_unchanged() const { file_.require_unchanged(); }
     /// Throws Error(usage) when an output names it.
     void require_apart_from(const std::optional<std::string>& output) const { require_apart(output, argument_.path); }

@@ -17,6 +17,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include <unistd.h>
@@ -133,6 +134,11 @@ RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Glob
 {
     settings_.origin =
         options.recipe ? model::Origin(options.overrides, option_name) : model::Origin::options_alone(option_name);
+    std::set<std::size_t> steps;
+    for (const auto& [step, values] : options.steps) {
+        steps.insert(static_cast<std::size_t>(step));
+    }
+    settings_.origin = settings_.origin.with_steps(std::move(steps));
     settings_.threads = globals.threads;
 }
 

@@ -1,10 +1,12 @@
 #include "cli/input/tensor_inputs.hpp"
 
 #include "attn/io/json/saved_result.hpp"
+#include "attn/io/tensors/npy.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/named.hpp"
+#include "cli/input/raw_input.hpp"
 #include "cli/options/suggest.hpp"
 
 #include <unistd.h>
@@ -44,11 +46,23 @@ void require_one_result(std::string_view text)
     }
 }
 
+io::ArrayFile arrays_of(const MappedFile& file, const std::string& path)
+{
+    const std::optional<std::string> header = header_beside(path);
+    return header ? io::ArrayFile{.file = open_raw(file, *header)} : io::open_arrays(file.bytes(), file.name());
+}
+
 } // namespace
 
 std::string name_in(const MappedFile& file, const std::string& wanted)
 {
-    return name_among(io::tensor_names(file.bytes(), file.name()), wanted, file.name());
+    const std::vector<std::string> names = io::tensor_names(file.bytes(), file.name());
+    if (io::format_of(file.bytes(), file.name()) == io::TensorFormat::safetensors) {
+        return name_among(names, wanted, file.name());
+    }
+    const auto [name, untyped] = io::wanted_tensor(wanted, names);
+    std::string found = name_among(names, std::string(name), file.name());
+    return untyped == io::Untyped::refused ? found : found.append(io::bfloat16_said);
 }
 
 std::string name_among(const std::vector<std::string>& names, const std::string& wanted, const std::string& file)
@@ -79,7 +93,7 @@ TensorArgument split_tensor_argument(const std::string& text)
         }
         end = end == 0 ? std::string::npos : text.rfind(':', end - 1);
     } while (end != std::string::npos);
-    for (const std::string_view ending : std::array<std::string_view, 3>{".npy:", ".npz:", ".safetensors:"}) {
+    for (const std::string_view ending : std::array<std::string_view, 4>{".npy:", ".npz:", ".safetensors:", ".bin:"}) {
         if (const std::size_t found = text.find(ending); found != std::string::npos) {
             return split_at(text, found + ending.size() - 1);
         }
@@ -96,7 +110,11 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
 
 const MappedFile& TensorInputs::map(const std::string& path)
 {
-    const auto check = [&](std::span<const std::byte> front) { (void)io::may_begin_arrays(front, name_of_input(path)); };
+    const auto check = [&](std::span<const std::byte> front) {
+        if (!header_beside(path)) {
+            (void)io::may_begin_arrays(front, name_of_input(path));
+        }
+    };
     return files_.try_emplace(path, path, check).first->second;
 }
 
@@ -117,16 +135,17 @@ const io::ArrayFile& TensorInputs::whole(const std::string& path)
         return known->second;
     }
     const MappedFile& file = map(path);
-    return whole_.emplace(path, io::open_arrays(file.bytes(), file.name())).first->second;
+    return whole_.emplace(path, arrays_of(file, path)).first->second;
 }
 
 TensorInputs::Opened TensorInputs::open_text(const TensorArgument& argument, std::string_view usual)
 {
     const MappedFile& file = map(argument.path);
-    if (io::array_format(file.bytes(), file.name()) == io::ArrayFormat::tensors) {
+    if (!header_beside(argument.path) && io::array_format(file.bytes(), file.name()) == io::ArrayFormat::tensors) {
         static const io::OfText none;
         const std::string name = name_in(file, argument.name);
-        return {opened_.emplace_back(io::open_tensors(file.bytes(), file.name(), name).at(name, file.name())), none};
+        const io::TensorFile read = io::open_tensors(file.bytes(), file.name(), name);
+        return {opened_.emplace_back(read.entries.size() == 1 ? read.entries.front() : read.at(name, file.name())), none};
     }
     const io::ArrayFile& arrays = whole(argument.path);
     std::vector<std::string> names;
@@ -166,12 +185,12 @@ void TensorInputs::read_numbers() const
 io::TensorFile& TensorInputs::all(const std::string& path)
 {
     const MappedFile& file = map(path);
-    if (io::array_format(file.bytes(), file.name()) == io::ArrayFormat::json) {
+    if (!header_beside(path) && io::array_format(file.bytes(), file.name()) == io::ArrayFormat::json) {
         named(file.name(), [&] {
             require_one_result({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
         });
     }
-    return all_.emplace_back(io::open_arrays(file.bytes(), file.name())).file;
+    return all_.emplace_back(arrays_of(file, path)).file;
 }
 
 void TensorInputs::require_apart_from(const std::optional<std::string>& output) const

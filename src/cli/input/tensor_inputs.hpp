@@ -22,7 +22,8 @@ struct TensorArgument {
 /// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
 [[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
 
-/// `wanted`, or without one the name of the only tensor there is. Throws Error(data) with the names that there are.
+/// `wanted`, or without one the name of the only tensor there is, with what `wanted` says of its type (io::wanted_tensor).
+/// Throws Error(data) with the names that there are.
 [[nodiscard]] std::string name_in(const MappedFile& file, const std::string& wanted);
 /// The same where the names are known.
 [[nodiscard]] std::string name_among(const std::vector<std::string>& names, const std::string& wanted, const std::string& file);
@@ -33,8 +34,8 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
 /// Files that tensors were taken from. They stay mapped, each once, and their tensors stay as long as this object lives.
 class TensorInputs {
 public:
-    /// Of a file of any kind that io/arrays/array_file.hpp reads. Throws Error(no_input), Error(io), Error(too_large), and
-    /// Error(data) for a broken file and a name that it does not have.
+    /// Of a file of any kind that io/arrays/array_file.hpp reads, or a .bin with its header. Throws Error(no_input), Error(io),
+    /// Error(too_large), and Error(data) for a broken file and a name that it does not have.
     [[nodiscard]] const NamedTensor& open(const TensorArgument& argument);
     [[nodiscard]] const NamedTensor& open(const std::string& text) { return open(split_tensor_argument(text)); }
 

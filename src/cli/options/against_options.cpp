@@ -66,7 +66,6 @@ void declare_against_tensors(Options& options, AgainstOptions& against)
     options.add(option::suggest_input, against.suggest);
     options.add(option::blind_spots, against.blind_spots);
     options.add(option::require_seen, against.required);
-    options.need({option::suggest_input.name}, option::against.name);
     options.need({option::require_seen.name}, option::blind_spots.name);
     for (const std::string_view other : {option::against.name, format_name, model::option::output}) {
         options.exclude({option::blind_spots.name, other});
@@ -77,7 +76,8 @@ void require_judged(const AgainstOptions& against)
 {
     const std::array alone{std::pair(against.rtol.has_value(), option::against_rtol.name),
                            std::pair(against.atol.has_value(), option::against_atol.name),
-                           std::pair(against.strict, option::strict.name)};
+                           std::pair(against.strict, option::strict.name),
+                           std::pair(against.suggest.has_value(), option::suggest_input.name)};
     const auto typed = std::ranges::find(alone, true, &std::pair<bool, std::string_view>::first);
     if (!against.given() && !against.blind_spots && typed != alone.end()) {
         throw Error(ErrorKind::usage, fmt::format("{} requires {}", typed->second, option::against.name));
@@ -108,9 +108,7 @@ void finish_against(AgainstOptions& against, std::span<const std::string> words,
         against.picture = std::exchange(output.path, std::nullopt);
     }
     if (against.suggest) {
-        require_file(option::suggest_input, *against.suggest);
         require_one(against, option::suggest_input.name);
-        (void)format_of_suggested(against);
     }
 }
 

@@ -17,9 +17,10 @@ inline constexpr OptionInfo against{
     "--against", "FILE[:NAME]",
     "compare FILE, as `compare` reads it, with the result, and name the mistake that gives its numbers; more FILEs may "
     "follow; -o error.svg draws where it differs"};
-inline constexpr OptionInfo suggest_input{"--suggest-input", "FILE",
-                                          "where --against cannot tell mistakes apart, write to FILE (.npz, .safetensors) "
-                                          "queries, keys, values (and mask, lengths, cache) that tell them apart"};
+inline constexpr OptionInfo suggest_input{
+    "--suggest-input", "FILE",
+    "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell mistakes apart which "
+    "--against cannot, or that show what --blind-spots lists"};
 
 inline constexpr OptionInfo blind_spots =
     switch_option("--blind-spots", "list the mistakes that would pass a test on these inputs, and how many would not");

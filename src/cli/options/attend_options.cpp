@@ -13,7 +13,7 @@ namespace {
 
 namespace field = model::field;
 
-constexpr std::array attend_formats{Format::json, Format::npy, Format::npz, Format::safetensors};
+constexpr std::array attend_formats{Format::json, Format::npy, Format::npz, Format::safetensors, Format::bin};
 
 void declare_files(Options& options, AttendOptions& attend, std::initializer_list<const model::AttendOperand*> operands)
 {
@@ -29,15 +29,20 @@ void declare_inputs(Options& options, AttendOptions& attend)
     model::Attend& how = attend.attend;
     options.group("Input");
     declare_files(options, attend, {&queries, &keys, &values});
+    declare_random(options, attend.random);
     options.add(option::attend_heads, how.heads);
     options.add(option::attend_kv_heads, how.kv_heads);
     options.add(option::layout, how.layout);
     declare_files(options, attend, {&past_key, &past_value, &cu_seqlens, &cu_seqlens_k});
-    options.add(switch_option("--allow-nonfinite", "accept infinities and NaN in the inputs"), how.allow_nonfinite);
+    options.add(option::allow_nonfinite, how.allow_nonfinite);
     options.need({option::attend_kv_heads.name}, option::attend_heads.name);
     options.need({past_key.option}, past_value.option);
     options.need({past_value.option}, past_key.option);
     options.need({cu_seqlens_k.option}, cu_seqlens.option);
+    for (const std::string_view other :
+         {queries.short_option(), keys.short_option(), values.short_option(), option::attend_heads.name}) {
+        options.exclude({option::random.name, other});
+    }
 }
 
 void declare_attention(Options& options, AttendOptions& attend)
@@ -58,6 +63,8 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(
         option::alibi("subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"),
         how.alibi);
+    declare_files(options, attend, {&alibi_slopes});
+    options.exclude({model::option::alibi, alibi_slopes.option});
     OptionInfo scale = option_of(field::scale, scale_name);
     scale.usual = "1/√d_k"; // attend has no other scores
     options.add(scale, how.scale);
@@ -85,6 +92,11 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
+    for (const std::string_view other : // what no mistake of the list is made in
+         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
+        options.exclude({option::blind_spots.name, other});
+    }
+    options.exclude({option::suggest_input.name, model::operand::cu_seqlens.option});
 }
 
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
@@ -95,17 +107,24 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
     }
     for (const model::AttendOperand* needed : {&queries, &keys, &values}) {
-        if (!attend.has(*needed)) {
-            throw Error(ErrorKind::usage, fmt::format("attend: {} FILE is missing; queries, keys and values are required",
-                                                      needed->short_option()));
+        if (!attend.has(*needed) && !attend.random.given()) {
+            throw Error(ErrorKind::usage,
+                        fmt::format("attend: {} FILE is missing; queries, keys and values are required, or {}",
+                                    needed->short_option(), option::random.name));
         }
     }
+    attend.random.drawn.layout = attend.attend.layout;
+    attend.random.drawn.packed = attend.has(cu_seqlens);
+    finish_random(attend.random);
     if (attend.against.given()) {
         std::vector<std::string> read;
         for (const auto& [operand, file] : attend.files) {
             read.push_back(file);
         }
         finish_against(attend.against, operands.words, attend.output, read);
+    }
+    if (attend.against.suggest) {
+        (void)format_of_suggested(attend.against);
     }
     if (attend.show.all) {
         attend.attend.show =
@@ -114,18 +133,24 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         attend.attend.show = attend.show.items;
     }
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
-    if (attend.against.given() && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "one with --against");
-    }
+    const bool several = attend.attend.show.size() > 1;
     const bool of_variants =
-        attend.attend.show == model::Show{model::Item::context} || attend.attend.show == model::Show{model::Item::weights};
-    if (attend.against.blind_spots && !of_variants) {
+        attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).size() == 0;
+    if (attend.against.given() && several && !of_variants) {
+        throw Error(ErrorKind::usage, model::option::show, stages,
+                    "one with --against, or of context, weights and lse several");
+    }
+    if (several && (attend.against.picture || attend.against.suggest)) {
+        throw Error(ErrorKind::usage, model::option::show, stages,
+                    fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
+    }
+    if (attend.against.blind_spots && (several || attend.attend.show.contains(model::Item::lse) || !of_variants)) {
         throw Error(ErrorKind::usage, model::option::show, stages, "context or weights with --blind-spots");
     }
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;
-    if (attend.format == Format::npy && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz and .safetensors hold several");
+    if (info_of(attend.format).one_array && attend.attend.show.size() > 1) {
+        throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz, .safetensors and .bin hold several");
     }
 }
 

@@ -5,6 +5,7 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "cli/options/against_options.hpp"
 #include "cli/options/command.hpp"
+#include "cli/options/random_option.hpp"
 #include "cli/options/show_option.hpp"
 
 #include <map>
@@ -26,10 +27,12 @@ inline constexpr OptionInfo layout{
 inline constexpr OptionInfo out_dtype{"--out-dtype", "TYPE", "type of the result; float64 is computed in float64",
                                       "that of the queries", model::allow::one_of(model::float_type_names)};
 
+inline constexpr OptionInfo allow_nonfinite = switch_option("--allow-nonfinite", "accept infinities and NaN in the inputs");
+
 /// As `bench` has them too.
 [[nodiscard]] constexpr OptionInfo alibi(std::string_view meaning)
 {
-    return switch_option("--alibi", meaning);
+    return switch_option(model::option::alibi, meaning);
 }
 [[nodiscard]] constexpr OptionInfo weights_dtype(std::string_view meaning)
 {
@@ -42,6 +45,7 @@ inline constexpr std::string_view attention_group = "Attention";
 
 struct AttendOptions {
     std::map<const model::AttendOperand*, std::string> files; ///< as typed: FILE or FILE:NAME
+    RandomOptions random;                                     ///< in place of queries, keys and values
     model::Attend attend;
     ShowOption show; ///< where it is given, each object of JSON says which stage it is
     OutputOptions output;
@@ -50,6 +54,8 @@ struct AttendOptions {
     AgainstOptions against;
 
     [[nodiscard]] bool has(const model::AttendOperand& operand) const { return files.contains(&operand); }
+    /// What is drawn is written, too.
+    [[nodiscard]] bool makes_case() const { return random.given() && info_of(format).is_binary && !info_of(format).one_array; }
 };
 
 void declare_attend(Options& options, AttendOptions& attend);

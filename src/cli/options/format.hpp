@@ -12,26 +12,34 @@
 
 namespace attn::cli {
 
-enum class Format { table, json, csv, npy, npz, safetensors, svg, html, markdown, recipe };
+enum class Format { table, json, csv, npy, npz, safetensors, bin, svg, html, markdown, recipe };
 
 struct FormatInfo {
     Format format;
     std::string_view name, ending;
     bool is_binary = false;       ///< unfit for a terminal
     bool one_result = false;      ///< a file holds no more than one
+    bool one_array = false;       ///< and of that no more than one array
     bool holds_config = false;    ///< a result in it tells the config that it was computed by
     bool has_header = false;      ///< it is a line for each number, below one that names the columns
     bool of_run = true;           ///< run writes it
     bool of_models = of_run;      ///< run --model writes it
     std::string_view rounds = {}; ///< what --digits calls it, whose numbers it rounds; empty: none
     std::string_view alias = {};
+    std::string_view beside = {}; ///< what the name of a second file, with the header of the first, has behind its ending
 };
 /// In the order of Format.
 inline constexpr std::array all_formats{
     FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .rounds = "tables"},
     FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
     FormatInfo{.format = Format::csv, .name = "csv", .ending = ".csv", .has_header = true},
-    FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true, .of_run = false},
+    FormatInfo{.format = Format::npy,
+               .name = "npy",
+               .ending = ".npy",
+               .is_binary = true,
+               .one_result = true,
+               .one_array = true,
+               .of_run = false},
     FormatInfo{.format = Format::npz, .name = "npz", .ending = ".npz", .is_binary = true, .one_result = true},
     FormatInfo{.format = Format::safetensors,
                .name = "safetensors",
@@ -39,6 +47,13 @@ inline constexpr std::array all_formats{
                .is_binary = true,
                .one_result = true,
                .holds_config = true},
+    FormatInfo{.format = Format::bin,
+               .name = "bin",
+               .ending = ".bin",
+               .is_binary = true,
+               .one_result = true,
+               .of_run = false,
+               .beside = ".json"},
     FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .rounds = "pictures"},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
     FormatInfo{

@@ -223,11 +223,12 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
         if (allowed.none && text == "none") {
             return *allowed.none;
         }
-        return real(option, text,
-                    {.least = allowed.above,
-                     .least_itself = allowed.above_itself,
-                     .below = allowed.below,
-                     .allowed = allowed.in_words});
+        const double number = real(option, text,
+                                   {.least = allowed.above,
+                                    .least_itself = allowed.above_itself,
+                                    .below = allowed.below,
+                                    .allowed = allowed.in_words});
+        return model::real_value(number, allowed);
     }
     case FieldType::choice: {
         const auto first = static_cast<std::size_t>(allowed.least);

@@ -1,5 +1,6 @@
 #include "cli/output/output.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/system/descriptor.hpp"
 #include "cli/system/progress.hpp"
@@ -86,25 +87,100 @@ int obstacle_to_renaming(const std::string& path, const struct stat* old)
     return (attributes & STATX_ATTR_APPEND) != 0 || (sticky && !owner) ? EPERM : 0;
 }
 
-/// A new file in `directory`, which a signal removes. Its permission bits are those of any new file.
-Descriptor create_temporary(const std::string& directory, const std::string& name, std::string& path)
+/// A new file in `directory`, or -1. Its permission bits are those of any new file.
+Descriptor new_file(const std::string& directory, std::string& path)
 {
     constexpr int attempts = 1000;
-    const SignalsBlocked blocked;
     for (int attempt = 0; attempt < attempts; ++attempt) {
         path = directory + "/.attn-cli-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
         Descriptor created(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-        if (created.number() != -1) {
-            remove_on_signal(path);
+        if (created.number() != -1 || errno != EEXIST) {
             return created;
         }
-        if (errno != EEXIST) {
-            break;
+    }
+    return Descriptor();
+}
+
+/// One for what is to be at `place`, with the bits of the file that is there.
+Descriptor create_temporary(const Output::Place& place, std::string& path)
+{
+    Descriptor created = new_file(directory_of(place.target), path);
+    if (created.number() == -1) {
+        const int error = errno;
+        path.clear();
+        cannot_create(place.name, error);
+    }
+    if (place.old) {
+        // Of a file that belongs to somebody else only root can keep the owner; others get a file of their own. What was
+        // trusted to run as its owner or group is not there any more, so those bits go.
+        [[maybe_unused]] const int owned = ::fchown(created.number(), place.old->st_uid, place.old->st_gid);
+        ::fchmod(created.number(), place.old->st_mode & 0777U);
+    }
+    return created;
+}
+
+/// On the disk before it takes the old file's place, so that not even a power cut leaves half of it.
+void sync_and_close(Descriptor& descriptor, const std::string& name, bool sync)
+{
+    if (sync && ::fsync(descriptor.number()) != 0 && errno != EINVAL) {
+        cannot_write(name, errno);
+    }
+    if (const int error = descriptor.close(); error != 0) {
+        cannot_write(name, error);
+    }
+}
+
+/// Where `path` is or is to be; nothing for what is no regular file. Throws Error(cannot_create) for what cannot be written
+/// there.
+std::optional<Output::Place> place_of(const std::string& path)
+{
+    Output::Place place{quoted_path(path)};
+    struct stat old = {};
+    const bool exists = ::stat(path.c_str(), &old) == 0;
+    if (!exists && errno != ENOENT) {
+        cannot_create(place.name, errno);
+    }
+    if (exists && S_ISDIR(old.st_mode)) {
+        cannot_create(place.name, EISDIR);
+    }
+    if (descriptor_named(path) || (exists && !S_ISREG(old.st_mode))) {
+        return std::nullopt;
+    }
+    require_apart(path, "-");
+    place.target = target_of(path, exists, place.name);
+    // Renaming could replace a file that is write-protected; who protected it did not mean that.
+    if (exists && ::access(place.target.c_str(), W_OK) != 0) {
+        cannot_create(place.name, errno);
+    }
+    if (const int error = obstacle_to_renaming(place.target, exists ? &old : nullptr); error != 0) {
+        cannot_create(place.name, error);
+    }
+    if (exists) {
+        place.old = old;
+    }
+    return place;
+}
+
+/// A file that goes unless it was renamed.
+struct Temporary {
+    std::string path;
+    Temporary() = default;
+    Temporary(const Temporary&) = delete;
+    Temporary(Temporary&&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+    Temporary& operator=(Temporary&&) = delete;
+    ~Temporary()
+    {
+        if (!path.empty()) {
+            ::unlink(path.c_str());
         }
     }
-    const int error = errno;
-    path.clear();
-    cannot_create(name, error);
+};
+
+[[noreturn]] void refuse_beside(const std::string& path, std::string_view beside)
+{
+    throw Error(ErrorKind::usage, model::option::output, path == "-" ? "standard output" : in_quotes(path),
+                fmt::format("the name of a file, beside which a second one, FILE{}, says what is in it", beside));
 }
 
 /// Opens what is no regular file: a device, a FIFO.
@@ -126,12 +202,20 @@ Descriptor open_special(const std::string& path, const std::string& name)
 
 } // namespace
 
-Output::Output(const std::optional<std::string>& path) : Buffer(usual_size)
+Output::Output(const std::optional<std::string>& path, std::string_view beside) : Buffer(usual_size)
 {
     if (path && *path != "-" && descriptor_named(*path) != STDOUT_FILENO) {
-        name_ = quoted_path(*path);
+        if (!beside.empty()) {
+            place_beside_ = place_of(*path) ? place_of(*path + std::string(beside)) : std::nullopt;
+            if (!place_beside_) {
+                refuse_beside(*path, beside);
+            }
+        }
         open_file(*path);
         return;
+    }
+    if (!beside.empty()) {
+        refuse_beside("-", beside);
     }
     name_ = "standard output";
     to_terminal_ = ::isatty(STDOUT_FILENO) != 0;
@@ -144,34 +228,16 @@ Output::Output(const std::optional<std::string>& path) : Buffer(usual_size)
 
 void Output::open_file(const std::string& path)
 {
-    struct stat old = {};
-    const bool exists = ::stat(path.c_str(), &old) == 0;
-    if (!exists && errno != ENOENT) {
-        cannot_create(name_, errno);
-    }
-    if (exists && S_ISDIR(old.st_mode)) {
-        cannot_create(name_, EISDIR);
-    }
-    if (descriptor_named(path) || (exists && !S_ISREG(old.st_mode))) {
+    name_ = quoted_path(path);
+    const std::optional<Place> place = place_of(path);
+    if (!place) {
         descriptor_ = open_special(path, name_);
         return;
     }
-    require_apart(path, "-");
-    target_ = target_of(path, exists, name_);
-    // Renaming could replace a file that is write-protected; who protected it did not mean that.
-    if (exists && ::access(target_.c_str(), W_OK) != 0) {
-        cannot_create(name_, errno);
-    }
-    if (const int error = obstacle_to_renaming(target_, exists ? &old : nullptr); error != 0) {
-        cannot_create(name_, error);
-    }
-    descriptor_ = create_temporary(directory_of(target_), name_, temporary_);
-    if (exists) {
-        // Of a file that belongs to somebody else only root can keep the owner; others get a file of their own. What was
-        // trusted to run as its owner or group is not there any more, so those bits go.
-        [[maybe_unused]] const int owned = ::fchown(descriptor_.number(), old.st_uid, old.st_gid);
-        ::fchmod(descriptor_.number(), old.st_mode & 0777U);
-    }
+    place_ = *place;
+    const SignalsBlocked blocked;
+    descriptor_ = create_temporary(place_, temporary_);
+    remove_on_signal(temporary_);
 }
 
 Output::~Output()
@@ -208,22 +274,47 @@ void Output::finish()
     if (progress_ != nullptr) {
         progress_->erase();
     }
-    // On the disk before it takes the old file's place, so that not even a power cut leaves half of it.
-    if (!temporary_.empty() && ::fsync(descriptor_.number()) != 0 && errno != EINVAL) {
-        cannot_write(name_, errno);
-    }
-    if (const int error = descriptor_.close(); error != 0) {
-        cannot_write(name_, error);
-    }
+    sync_and_close(descriptor_, name_, !temporary_.empty());
     if (temporary_.empty()) {
         return;
     }
     const SignalsBlocked blocked;
-    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    if (place_beside_) {
+        replace_both();
+    } else if (std::rename(temporary_.c_str(), place_.target.c_str()) != 0) {
         cannot_create(name_, errno);
     }
     temporary_.clear();
     keep_on_signal();
+}
+
+/// The second file is small: it is written while no signal comes. The first changes places with the old one, which comes back
+/// when the second cannot be put in its place.
+void Output::replace_both()
+{
+    Temporary second;
+    Descriptor written = create_temporary(*place_beside_, second.path);
+    write_all(written.number(), text_beside_, place_beside_->name);
+    sync_and_close(written, place_beside_->name, true);
+    const char* const made = temporary_.c_str();
+    const char* const target = place_.target.c_str();
+    const bool swapped = place_.old && ::renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
+    if (!swapped && std::rename(made, target) != 0) { // a file system that cannot swap has no way back, either
+        cannot_create(name_, errno);
+    }
+    if (std::rename(second.path.c_str(), place_beside_->target.c_str()) != 0) {
+        const int error = errno;
+        if (swapped) {
+            ::renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE);
+        } else if (!place_.old) {
+            ::unlink(target);
+        }
+        cannot_create(place_beside_->name, error);
+    }
+    second.path.clear();
+    if (swapped) {
+        ::unlink(made);
+    }
 }
 
 std::optional<int> Output::columns() const

@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <sys/stat.h>
 
 namespace attn::cli {
 
@@ -18,19 +21,23 @@ class StageReporter;
 ///
 /// A regular file is written beside its place and renamed into it by finish(); without it, or when a signal comes, the old file
 /// stays and the new one goes. Devices and FIFOs are written directly. A link's target is replaced, not the link, and an
-/// existing file keeps its permission bits.
+/// existing file keeps its permission bits. A second file, the header of a format that has one, comes with the first, or
+/// neither does.
 class Output : public Buffer {
 public:
     /// No path, "-" and names of standard output such as /dev/stdout mean standard output. Throws Error(cannot_create): a
     /// missing or read-only directory is noticed here, before anything is computed; and Error(usage) for the file that is
-    /// standard input.
-    explicit Output(const std::optional<std::string>& path = std::nullopt);
+    /// standard input. `beside`, when not empty, is what the name of a second file has behind that of the first, which then has
+    /// to be a regular file.
+    explicit Output(const std::optional<std::string>& path = std::nullopt, std::string_view beside = {});
     Output(const Output&) = delete;
     Output(Output&&) = delete;
     Output& operator=(const Output&) = delete;
     Output& operator=(Output&&) = delete;
     ~Output() override;
 
+    /// All of the second file, before finish().
+    void set_beside(std::string text) { text_beside_ = std::move(text); }
     /// Writes the rest and closes the output; only now is a file in its place.
     void finish();
     /// Columns of the terminal that it goes to, if it goes to one.
@@ -40,13 +47,23 @@ public:
     /// be at the same terminal.
     void show_progress(StageReporter& progress);
 
+    /// A regular file that is to be.
+    struct Place {
+        std::string name;        ///< for messages
+        std::string target = {}; ///< where links lead
+        std::optional<struct stat> old = {};
+    };
+
 private:
     void send(std::string_view bytes) override;
     void open_file(const std::string& path);
+    void replace_both();
 
-    std::string name_;      ///< for messages
-    std::string target_;    ///< where links lead
-    std::string temporary_; ///< empty: written directly
+    std::string name_; ///< for messages
+    Place place_;
+    std::string temporary_;             ///< empty: written directly
+    std::optional<Place> place_beside_; ///< of a second file
+    std::string text_beside_;
     Descriptor descriptor_;
     bool to_terminal_ = false;
     StageReporter* progress_ = nullptr;

@@ -1,6 +1,6 @@
 #include "cli/output/result_output.hpp"
 
-#include "attn/io/tensors/npy.hpp"
+#include "attn/io/tensors/raw.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/report/axes.hpp"
@@ -61,6 +61,7 @@ void write_result(const model::Result& result, const ResultFormat& how, const st
     case Format::npz:
     case Format::safetensors: return write_result_tensors(result, how.format, out);
     case Format::npy:
+    case Format::bin:
     case Format::markdown: break; // of other commands
     }
     throw Error(ErrorKind::internal, "write_result", name_of(how.format), "a format of results");
@@ -155,13 +156,6 @@ void refuse_terminal(const Output& output, Format format)
     }
 }
 
-void require_storable(ElementType type, Format format)
-{
-    if (format == Format::npy || format == Format::npz) {
-        [[maybe_unused]] const std::string header = io::npy_header(type, {}); // which refuses what the formats cannot hold
-    }
-}
-
 std::vector<NamedTensor> views_of(const std::vector<StoredTensor>& tensors)
 {
     std::vector<NamedTensor> all;
@@ -171,12 +165,18 @@ std::vector<NamedTensor> views_of(const std::vector<StoredTensor>& tensors)
     return all;
 }
 
+std::string header_of(const std::vector<NamedTensor>& tensors, Format format)
+{
+    return format == Format::bin ? io::raw_header(tensors) : "";
+}
+
 void write_tensors(const std::vector<NamedTensor>& tensors, Format format, const io::Metadata& metadata, Buffer& out)
 {
     switch (format) {
     case Format::npy: return io::write_npy(tensors.at(0), out);
     case Format::npz: return io::write_npz(tensors, out, metadata);
     case Format::safetensors: return io::write_safetensors(tensors, out, metadata);
+    case Format::bin: return io::write_raw(tensors, out);
     default: throw Error(ErrorKind::internal, "write_tensors: no format of tensors");
     }
 }

@@ -165,11 +165,11 @@ def test_vectors_whose_rest_is_lost_are_named(tmp_path):
     for name, array in zip("qkv", (q, k, v)):
         numpy.save(tmp_path / f"{name}.npy", array)
     save(tmp_path, softmaxed(q[:, :8] @ k[:, :8].T / numpy.sqrt(10)) @ v)
-    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"]]  # and so of 8
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"], ["scores-lanes-8"]]
     mine = softmaxed(q @ k.T / numpy.sqrt(10)) @ v
     mine[:, 8:] = 0
     save(tmp_path, mine.astype("float32"))
-    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"]]
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"], ["values-lanes-8"]]
 
 
 def test_batch_entry_0_for_all_is_named(tmp_path):
@@ -576,12 +576,17 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
 
 def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
-    assert_fails(against(tmp_path, "mine.npy", options=("--show", "weights,context")), 2, "--show: got 2 stages; allowed: one with --against")
+    for shown, count in (("scores,context", 2), ("entropy,lse", 2), ("all", 7)):
+        message = f"--show: got {count} stages; allowed: one with --against, or of context, weights and lse several"
+        assert_fails(against(tmp_path, "mine.npy", options=(*CAUSAL, "--show", shown)), 2, message)
+    for option, file in (("-o", "y.svg"), ("--suggest-input", "y.npz")):
+        done = against(tmp_path, "mine.npy", options=("--show", "weights,context", option, file))
+        assert_fails(done, 2, f"--show: got 2 stages; allowed: one with {option}")
     for options, message in {
         ("-o", "y.npy"): "-o: got 'y.npy'; allowed: with --against a picture of the differences (.svg); without it the result",
         ("-o", "-"): "-o: got '-'; allowed: a file for the picture",
         ("--suggest-input", "y.npy"): "--suggest-input: got 'y.npy'; allowed: a name that ends with .npz or .safetensors",
-        ("--suggest-input", "--json"): "--suggest-input: got '--json'; allowed: a FILE",
+        ("--suggest-input", "--json"): "--suggest-input: got '--json'; allowed: a name that ends with .npz or .safetensors",
         ("--suggest-input", "q.npy"): "'q.npy'",
     }.items():
         assert_fails(against(tmp_path, "mine.npy", options=options), 2, message)
@@ -801,6 +806,282 @@ def test_what_is_not_tied_needs_no_input(qkv, tmp_path):
     done = against(tmp_path, save(tmp_path, attention(*qkv, scale=1)), options=(*CAUSAL, "--suggest-input", "tie.npz"))
     assert done.code == 1 and "no mistakes are tied, and no input is written" in done.message
     assert not (tmp_path / "tie.npz").exists()
+
+
+QUERIES, KEYS = (0, 3, 3, 10, 14), (0, 5, 7, 16, 20)  # boundaries of four sequences, one of which has no queries
+
+
+def packed(folder, queries=QUERIES, keys=KEYS, seen=lambda p, j: j <= p, scale=4**-0.5, align=lambda T, S: S - T):
+    """Attention of each sequence by itself, with two heads; files of the right boundaries."""
+    q, k, v = normal(1, 14, 2, 4), normal(2, 20, 2, 4), normal(3, 20, 2, 4)
+    for name, array in {"q": q, "k": k, "v": v, "cu": numpy.array(QUERIES, "int32"), "cu_k": numpy.array(KEYS, "int32")}.items():
+        numpy.save(folder / f"{name}.npy", array)
+    result = numpy.zeros((14, 2, 4))
+    for n in range(len(queries) - 1):
+        rows, of = slice(*queries[n : n + 2]), slice(*keys[n : n + 2])
+        T, S = rows.stop - rows.start, of.stop - of.start
+        scores = numpy.einsum("ihx,jhx->hij", q[rows].astype("float64"), k[of]) * scale
+        scores = numpy.where(seen(numpy.arange(T)[:, None] + align(T, S), numpy.arange(S)), scores, -numpy.inf)
+        e = numpy.exp(scores - scores.max(-1, keepdims=True, initial=-1e9))
+        result[rows] = numpy.einsum("hij,jhx->ihx", e / numpy.maximum(e.sum(-1, keepdims=True), 1e-300), v[of])
+    return result.astype("float32")
+
+
+SEQUENCES = ("--cu-seqlens", "cu.npy", "--cu-seqlens-k", "cu_k.npy", "--causal", "--causal-align", "bottom-right")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("no-scale", {"scale": 1}),
+        ("causal-missing", {"seen": lambda p, j: j < 99}),
+        ("causal-top-left", {"align": lambda T, S: 0}),
+        ("sequences-missing", {"queries": (0, 14), "keys": (0, 20)}),
+        ("sequences-late", {"queries": (0, 4, 4, 11, 14), "keys": (0, 6, 8, 17, 20)}),
+        ("sequences-early", {"queries": (0, 2, 2, 9, 14), "keys": (0, 4, 6, 15, 20)}),
+        ("sequences-of-queries", {"keys": QUERIES}),
+    ],
+)
+def test_mistakes_in_packed_sequences_are_named(name, wrong, tmp_path):
+    assert against(tmp_path, save(tmp_path, packed(tmp_path)), options=SEQUENCES).text.startswith("mine.npy agrees: 112 numbers")
+    report = against(tmp_path, save(tmp_path, packed(tmp_path, **wrong)), "--json", options=SEQUENCES).json
+    assert (report["verdict"], names(report)) == ("named", [[name]])
+    assert [len(report["where"][key]) for key in ("batches", "heads", "rows", "columns")] == [1, 2, 14, 4]
+
+
+def test_sequences_that_all_read_the_first_keys_are_named(tmp_path):
+    first = [(begin - begin, end - begin) for begin, end in zip(KEYS, KEYS[1:])]
+    right = packed(tmp_path)
+    mine = numpy.concatenate([packed(tmp_path, queries=QUERIES[n : n + 2], keys=keys)[slice(*QUERIES[n : n + 2])] for n, keys in enumerate(first)])
+    assert (mine != right).any()
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
+    assert (report["verdict"], names(report)) == ("named", [["sequences-first-keys"]])
+
+
+def test_two_mistakes_in_packed_sequences_are_both_named(tmp_path):
+    mine = packed(tmp_path, scale=1, queries=(0, 14), keys=(0, 20))
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=SEQUENCES).json
+    assert [sorted(each) for each in names(report)] == [["no-scale", "sequences-missing"]]
+    assert_fails(against(tmp_path, "mine.npy", options=(*SEQUENCES, "--suggest-input", "tie.npz")), 2,
+                 "--cu-seqlens and --suggest-input cannot be used together")
+
+
+@pytest.mark.parametrize(("name", "place", "of"), [("segments-top-left", 0, (0, 1)), ("segments-first", 2, (0, 0)), (None, 2, (0, 1))])
+def test_the_segment_of_another_place_or_batch_entry_is_named(name, place, of, tmp_path):
+    q, k, v = normal(1, 2, 1, 5, 4), normal(2, 2, 1, 7, 4), normal(3, 2, 1, 7, 4)
+    segments = numpy.array([[0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 2, 2]])
+    for file, array in {"q": q, "k": k, "v": v, "segments": segments}.items():
+        numpy.save(tmp_path / f"{file}.npy", array)
+    own = segments[list(of)]
+    seen = own[:, None, place : place + 5, None] == own[:, None, None, :]
+    save(tmp_path, softmaxed(numpy.where(seen, q.astype("float64") @ k.swapaxes(2, 3) / 2, -numpy.inf)) @ v)
+    done = against(tmp_path, "mine.npy", "--json", options=("--segments", "segments.npy", "--causal-align", "bottom-right"))
+    assert done.json.get("named", []) == [] if name is None else names(done.json) == [[name]]
+
+
+def log_sums(q, k, scale=D**-0.5, offset=S - T, sinks=None, maximum=1, base=numpy.e):
+    q, k = q.astype("float64"), k.astype("float64")
+    scores = numpy.where(numpy.arange(S) <= numpy.arange(T)[:, None] + offset, q @ numpy.repeat(k, H // H_KV, 0).swapaxes(1, 2) * scale, -numpy.inf)
+    if sinks is not None:
+        scores = numpy.concatenate([scores, numpy.broadcast_to(sinks[:, None, None], (H, T, 1))], -1)
+    largest = scores.max(-1)
+    return ((maximum * largest + numpy.log(numpy.exp(scores - largest[..., None]).sum(-1))) / numpy.log(base)).astype("float32")
+
+
+LSE = (*CAUSAL, "--show", "lse")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"base": 2}, ["lse-base-2"]),
+        ({"maximum": 0}, ["lse-no-maximum"]),
+        ({"scale": 1}, ["no-scale"]),
+        ({"offset": S - T - 1}, ["causal-strict"]),
+        ({"scale": 1, "base": 2}, ["no-scale", "lse-base-2"]),
+    ],
+)
+def test_what_is_wrong_with_lse_is_named(wrong, named, qkv, tmp_path):
+    q, k, _ = qkv
+    right = against(tmp_path, save(tmp_path, log_sums(q, k)), options=LSE)
+    assert right.text.startswith(f"mine.npy agrees: {H * T} numbers")
+    save(tmp_path, log_sums(q, k, **wrong))
+    report = against(tmp_path, "mine.npy", "--json", "-o", "error.svg", options=LSE).json
+    assert (report["verdict"], [sorted(each) for each in names(report)]) == ("named", [sorted(named)])
+    assert [len(report["where"][key]) for key in ("batches", "heads", "rows", "columns")] == [1, H, T, 1]
+    assert "where mine.npy differs" in (tmp_path / "error.svg").read_text()
+
+
+def test_an_lse_without_the_sink_is_that_of_a_softmax_without_it(qkv, tmp_path):
+    sinks = numpy.array([0.5, -1, 2, 1])
+    numpy.save(tmp_path / "sinks.npy", sinks)
+    options = (*LSE, "--sinks", "sinks.npy")
+    assert against(tmp_path, save(tmp_path, log_sums(*qkv[:2], sinks=sinks)), options=options).code == 0
+    done = against(tmp_path, save(tmp_path, log_sums(*qkv[:2])), options=options)
+    assert done.code == 1 and '"lse without the sink"' in done.text and '"no sink: weights that sum to 1"' in done.text
+    report = against(tmp_path, "mine.npy", "--json", options=options).json
+    assert (report["verdict"], sorted(names(report))) == ("tied", [["lse-no-sink"], ["sink-missing"]])
+
+
+def test_an_lse_of_a_row_that_sees_nothing_is_minus_infinity(tmp_path):
+    for name, rows in {"q": 5, "k": 3, "v": 3}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 4))
+    assert run("attend", *QKV, *LSE, "-o", "right.npy", cwd=tmp_path).code == 0  # two queries see no key
+    mine = numpy.load(tmp_path / "right.npy")
+    assert numpy.isneginf(mine[:2]).all() and against(tmp_path, "right.npy", options=LSE).code == 0
+    mine[:2] = numpy.nan
+    report = against(tmp_path, save(tmp_path, mine), "--json", options=LSE).json
+    assert names(report) == [["empty-rows-nan"]]
+
+
+def test_what_lse_does_not_show_is_not_tried_in_it(qkv, tmp_path):
+    report = against(tmp_path, save(tmp_path, log_sums(*qkv[:2]) + 1), "--json", options=LSE).json
+    tried = {name for candidate in report["candidates"] for name in candidate["mistakes"]}
+    assert report["verdict"] == "unknown" and {"no-scale", "lse-base-2", "tile-sum-16"} <= tried
+    assert not tried & {"weights-transposed", "softmax-over-queries", "values-lanes-4", "tile-accumulator-16", "softmax-twice"}
+    context = against(tmp_path, save(tmp_path, attention(*qkv) + 1), "--json").json
+    assert not any("lse" in name for candidate in context["candidates"] for name in candidate["mistakes"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "story"),
+    [
+        (16**-0.5, "which is 1/√16 = 1/4; d_k is 10: a padded head?"),
+        (128**-0.5, "which is 1/√128; d_k is 10: a padded head?"),
+        (6**-0.5, "which is 1/√6; there are 6 heads"),
+        (48**-0.5, "which is 1/√48; the right scale is 0.316"),
+        (0.5, "which is 1/2; the right scale is 0.316"),
+        (0.2346, "; the right scale is 0.316"),
+    ],
+)
+@pytest.mark.parametrize("shown", ["context", "weights", "lse"])
+def test_a_scale_of_no_list_is_fitted_and_told(scale, story, shown, tmp_path):
+    q, k, v = (normal(seed, 6, 13, 10, dtype="float64") for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    scores = q @ k.swapaxes(1, 2) * scale
+    weights = softmaxed(scores)
+    save(tmp_path, {"context": weights @ v, "weights": weights, "lse": numpy.log(numpy.exp(scores).sum(-1))}[shown].astype("float32"))
+    done = against(tmp_path, "mine.npy", options=("--show", shown))
+    told = f"scores times {scale:.3g}" + ("" if story[0] == ";" else ", ") + story
+    assert f'mine.npy is what "{told}" gives: largest difference ' in done.text, done.text
+    assert done.text.endswith("try: multiply Q·Kᵀ by the scale, 1/√d_k unless another is given\n")
+    report = against(tmp_path, "mine.npy", "--json", options=("--show", shown)).json
+    assert (report["verdict"], names(report)) == ("named", [["scale-other"]])
+    assert report["named"][0]["scale"] == pytest.approx(scale, 1e-5)
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_a_scale_that_has_a_name_of_its_own_keeps_it(tmp_path):
+    q, k, v = (normal(seed, 2, 13, 10, dtype="float64") for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for scale, name in ((20**-0.5, ["scale-model"]), (numpy.log(2), ["no-scale", "exp-base-2"])):
+        save(tmp_path, (softmaxed(q @ k.swapaxes(1, 2) * scale) @ v).astype("float32"))
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [name]
+
+
+def test_one_row_of_two_keys_is_no_proof_of_a_scale(tmp_path):
+    """Any weights of two keys are those of some scale."""
+    for name, rows in {"q": 1, "k": 2, "v": 2}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 8))
+    v = numpy.load(tmp_path / "v.npy")
+    report = against(tmp_path, save(tmp_path, (0.45 * v[:1] + 0.55 * v[1:]).astype("float32")), "--json", options=()).json
+    assert report["verdict"] == "unknown" and ["scale-other"] not in [each["mistakes"] for each in report["candidates"]]
+
+
+def test_the_scale_of_a_learner_s_script_is_fitted_too(tmp_path):
+    succeeds("run", SENTENCE, "--scale", "0.125", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    report = held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)
+    assert names(report) == [["scale-other"]] and report["named"][0]["what"][0].startswith("scores times 0.125, which is 1/√64 = 1/8; d_k is 24: a padded head?")
+
+
+def test_every_story_of_a_tie_is_told(tmp_path):
+    """One query that sees one key, and zeros."""
+    for name, rows in {"q": 1, "k": 33, "v": 33, "mine": 1}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name[0]), rows, 4) if name != "mine" else numpy.zeros((1, 4), "float32"))
+    report = against(tmp_path, "mine.npy", "--json", options=["--causal"]).json
+    expected = ["causal-strict", "tile-diagonal-dropped-16", "tile-diagonal-dropped-32", *(f"tile-rows-dropped-{size}" for size in (16, 32, 64, 128, 256))]
+    assert (report["verdict"], names(report)) == ("tied", [[name] for name in expected])
+    text = against(tmp_path, "mine.npy", options=["--causal"]).text
+    line = against(tmp_path, "mine.npy", "mine.npy", options=["--causal"]).text.splitlines()[0]
+    for (what,) in (candidate["what"] for candidate in report["named"]):
+        assert f'  "{what}": largest difference 0\n' in text and f'"{what}"' in line
+    assert text.count("\ntry: ") == 3 and "others" not in line
+
+
+ALL = (*CAUSAL, "--show", "context,lse,weights")
+
+
+def stored(folder, file="mine.npz", **wrong):
+    """Context, lse and weights of the program, some of them of a call with other options."""
+    arrays = {}
+    for array in ("context", "lse", "weights"):
+        assert run("attend", *QKV, *wrong.get(array, CAUSAL), "--show", array, "-o", "one.npz", cwd=folder).code == 0
+        with numpy.load(folder / "one.npz") as one:
+            arrays[array] = one[array]
+    return arrays
+
+
+STRICT = ("--causal", "--causal-align", "top-left")
+
+
+def base_2(arrays):
+    arrays["lse"] = arrays["lse"] / numpy.log(2).astype("float32")
+
+
+def other_values(arrays):
+    arrays["context"] = arrays["context"][::-1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "change", "differ", "pattern", "named"),
+    [
+        ({}, None, [], "all-agree", []),
+        ({}, base_2, ["lse"], "lse-alone", [["lse-base-2"]]),
+        ({}, other_values, ["context"], "behind-weights", [["heads-reversed"]]),
+        ({name: STRICT for name in ("context", "lse", "weights")}, None, ["context", "lse", "weights"], "all-differ", [["causal-top-left"]]),
+        ({"context": STRICT, "weights": STRICT}, None, ["context", "weights"], "behind-lse", []),
+        ({"weights": STRICT}, None, ["weights"], "mixed", []),
+    ],
+)
+def test_the_arrays_of_one_file_are_judged_together(wrong, change, differ, pattern, named, qkv, tmp_path):
+    arrays = stored(tmp_path, **wrong)
+    if change:
+        change(arrays)
+    numpy.savez(tmp_path / "mine.npz", **arrays)
+    done = against(tmp_path, "mine.npz", "--json", options=ALL)
+    reports = [json.loads(line) for line in done.text.splitlines()]
+    assert done.code == (1 if differ else 0)
+    assert {report["array"]: report["agrees"] for report in reports} == {name: name not in differ for name in ("context", "lse", "weights")}
+    assert all(report["together"] == {"pattern": pattern, "named": named} and report["file"] == "mine.npz" for report in reports)
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json)
+    for report in reports:
+        validator.validate(report)
+    text = against(tmp_path, "mine.npz", options=ALL).text
+    for name in differ:
+        assert f"differs from the {name}: " in text
+    assert ("all arrays are given by " in text) == bool(named) and ("mine.npz: " in text) == bool(differ)
+    lines = against(tmp_path, "mine.npz", "mine.npz", options=ALL).text.splitlines()
+    assert len(lines) == 2 * (3 + bool(differ)) and {line.split(": ")[0] for line in lines} >= {"mine.npz:context", "mine.npz:lse"}
+
+
+def test_a_sink_that_lse_alone_forgot_is_told_from_one_that_the_softmax_forgot(qkv, tmp_path):
+    """Each of the two is a tie in lse alone."""
+    sinks = numpy.array([0.5, -1, 2, 1])
+    numpy.save(tmp_path / "sinks.npy", sinks)
+    right, wrong = (*CAUSAL, "--sinks", "sinks.npy"), CAUSAL
+    for context, pattern, named in ((right, "lse-alone", "lse-no-sink"), (wrong, "all-differ", "sink-missing")):
+        numpy.savez(tmp_path / "mine.npz", **{name: array for name, array in stored(tmp_path, context=context, lse=wrong).items() if name != "weights"})
+        done = against(tmp_path, "mine.npz", "--json", options=(*right, "--show", "context,lse"))
+        assert json.loads(done.text.splitlines()[0])["together"] == {"pattern": pattern, "named": [[named]]}
+
+
+def test_a_file_that_lacks_an_array_is_one_line(qkv, tmp_path):
+    numpy.savez(tmp_path / "mine.npz", context=attention(*qkv))
+    assert_fails(against(tmp_path, "mine.npz", options=ALL), 65, "tensor of 'mine.npz': got 1 tensor; allowed: one named 'weights'")
 
 
 def test_each_tied_mistake_has_its_advice(tmp_path):

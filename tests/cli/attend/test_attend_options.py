@@ -5,7 +5,7 @@ import json
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
-from tensors import attention, close, load_safetensors, normal, numpy
+from tensors import attention, band, close, load_safetensors, normal, numpy
 
 B, H, H_KV, T, S, D, D_V = 2, 6, 2, 5, 7, 8, 6
 CU, CU_K = [0, 3, 3, 70, 80], [0, 90, 95, 100, 101]  # beyond a tile, and without queries
@@ -73,7 +73,7 @@ def test_lse_can_be_compared(folder):
     succeeds("compare", "a.npz", "a.safetensors", cwd=folder)
     numpy.save(folder / "a.npy", array(folder, "a") + 1)
     done = run("attend", *options, "--against", "a.npy", cwd=folder)
-    assert (done.code, done.text) == (1, f"differs: {B * H * T} of {B * H * T}, largest difference 1.00\n")
+    assert (done.code, done.text.splitlines()[0]) == (1, f"differs: {B * H * T} of {B * H * T}, largest difference 1.00")
 
 
 def test_run_has_lse_too_and_check_recomputes_it(tmp_path):
@@ -201,6 +201,83 @@ def test_slopes_are_those_of_the_paper(folder, heads):
     close(given, -numpy.multiply.outer(slopes[heads], distance), 1e-7, 0)
 
 
+SLOPES = {"(H)": [0.5, 0.25, 0.1, 0, -0.3, 2], "(B, H)": [[0.5, 0.25, 0.1, 0, -0.3, 2], [1, 0.2, 0.7, 0.03, 0.4, 0.9]]}
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+@pytest.mark.parametrize("shape", SLOPES)
+@pytest.mark.parametrize("options, offset, right", [((), 0, -1), (("--causal", "--causal-align", "bottom-right"), S - T, 0)])
+def test_slopes_of_a_file_are_taken_times_the_distance(folder, shape, isa, options, offset, right):
+    numpy.save(folder / "slopes.npy", numpy.float32(SLOPES[shape]))
+    distance = abs(numpy.arange(T)[:, None] + offset - numpy.arange(S))
+    bias = -numpy.broadcast_to(SLOPES[shape], (B, H))[..., None, None] * distance
+    weights, expected = attention(*(array(folder, x) for x in "qkv"), bias=bias, seen=band(T, S, offset, right=right))
+    given = stages(folder, *options, "--alibi-slopes", "slopes.npy", "--isa", isa, show="masked_scores,weights,context")
+    close(given["weights"], weights)
+    close(given["context"], expected)
+    for name in ("q", "k", "v"):  # of the other byte order: one key/value head after the other is converted
+        numpy.save(folder / f"other_{name}.npy", array(folder, name).astype(">f4"))
+    assert same(context(folder, *options, "--alibi-slopes", "slopes.npy", "--isa", isa, names=("other_q", "other_k", "other_v")), given["context"])
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_the_paper_s_slopes_from_a_file_are_those_of_alibi(folder, isa):
+    slopes = numpy.float64([2.0**-i for i in (2, 4, 6, 8, 1, 3)])
+    shown = ("--causal", "--isa", isa)
+    expected = context(folder, *shown, "--alibi")
+    for shape in (slopes, numpy.tile(slopes, (B, 1))):
+        numpy.save(folder / "slopes.npy", shape)
+        assert same(context(folder, *shown, "--alibi-slopes", "slopes.npy"), expected)
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_each_packed_sequence_may_have_slopes_of_its_own(folder, isa):
+    rows = numpy.random.default_rng(3).random((len(CU) - 1, H))
+    numpy.save(folder / "rows.npy", rows)
+    packed = ("--cu-seqlens", "cu.npy", "--cu-seqlens-k", "cu_k.npy", "--isa", isa)
+    whole = context(folder, *packed, "--alibi-slopes", "rows.npy", names=PACKED)
+    for row, begin, end in zip(rows, CU, CU[1:]):
+        numpy.save(folder / "row.npy", row)
+        assert same(context(folder, *packed, "--alibi-slopes", "row.npy", names=PACKED)[begin:end], whole[begin:end])
+
+
+def test_slopes_may_be_integers_and_need_no_causal_mask_to_be_shown(folder):
+    numpy.save(folder / "whole.npy", numpy.int64([1, 0, 2, 3, 0, 1]))
+    shown = stages(folder, "--alibi-slopes", "whole.npy", show="scaled_scores,masked_scores")
+    close(shown["masked_scores"][0, 3] - shown["scaled_scores"][0, 3], -3.0 * abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(S))), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_steep_slopes_leave_each_query_its_own_key(folder, isa):
+    for slope in (1e5, 1e30, 1e37):
+        numpy.save(folder / "steep.npy", numpy.full(H, slope))
+        weights = stages(folder, "--alibi-slopes", "steep.npy", "--isa", isa, show="weights")["weights"]
+        assert (weights == numpy.eye(T, S)).all()
+
+
+@pytest.mark.parametrize(
+    "slopes, error",
+    [
+        (numpy.ones(H - 1), f"alibi_slopes: got the shape ({H - 1},); allowed: ({H},) or ({B}, {H}), one per query head"),
+        (numpy.ones((B, H_KV)), "allowed: (6,) or (2, 6)"),
+        (numpy.ones((1, H)), "allowed: (6,) or (2, 6)"),
+        (numpy.full(H, numpy.nan), "alibi_slopes at (0,): got nan"),
+        (numpy.full(H, -numpy.inf), "alibi_slopes at (0,): got -inf"),
+        (numpy.full(H, 1e300), "1e+300"),
+        (numpy.ones(H, bool), "bool"),
+    ],
+)
+def test_slopes_that_are_none_are_refused(folder, slopes, error):
+    numpy.save(folder / "bad.npy", slopes)
+    assert_fails(run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--alibi-slopes", "bad.npy", cwd=folder), 65, error)
+
+
+def test_the_paper_s_slopes_and_one_s_own_exclude_each_other(folder):
+    numpy.save(folder / "slopes.npy", numpy.ones(H))
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--alibi", "--alibi-slopes", "slopes.npy", cwd=folder)
+    assert_fails(done, 2, "--alibi", "--alibi-slopes", "cannot be used together")
+
+
 @pytest.mark.parametrize("isa", ["auto", "portable"])
 def test_bshd_is_the_same_numbers_in_another_order(folder, isa):
     options = ("--causal", "--alibi", "--isa", isa)
@@ -243,6 +320,45 @@ def test_a_file_is_compared_without_a_diagnosis_where_no_mistake_is_known(folder
     options = ("--weights-dtype", "bfloat16", "--against", "wrong.npy")
     done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, cwd=folder)
     assert done.code == 1 and done.text.startswith("differs: ") and done.text.count("\n") == 1
+
+
+OWN = numpy.float32([[0.5, 0.25], [0.1, 0.7]])
+
+
+@pytest.mark.parametrize(
+    "mistake, made",
+    [
+        ("alibi-missing", 0 * OWN), ("alibi-negated", -OWN), ("alibi-first-slope", OWN[:, :1].repeat(2, 1)),
+        ("alibi-first-entry", OWN[:1].repeat(2, 0)), ("alibi-reversed", OWN[:, ::-1]),
+    ],
+)
+def test_what_is_done_to_slopes_of_one_s_own_is_named(tmp_path, mistake, made):
+    for seed, name in enumerate("qkv"):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 2, 9, 4))
+    numpy.save(tmp_path / "own.npy", OWN)
+    numpy.save(tmp_path / "made.npy", made)
+    call = ("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--causal", "--alibi-slopes")
+    succeeds(*call, "made.npy", "-o", "wrong.npy", cwd=tmp_path)
+    done = run(*call, "own.npy", "--against", "wrong.npy", "--json", cwd=tmp_path)
+    assert done.code == 1 and [mistake] in [candidate["mistakes"] for candidate in done.json["named"]], done.text
+    names = {name for candidate in done.json["candidates"] for name in candidate["mistakes"]}
+    assert "alibi-first-slope" in names and not names & {"alibi-slopes-late", "alibi-slopes-plain"}
+
+
+def test_a_suggested_input_has_slopes_of_the_same_shape(tmp_path):
+    for seed, name in enumerate("qkv"):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 2, 5, 4))
+    numpy.save(tmp_path / "own.npy", numpy.zeros((2, 2)))  # which tie whatever is done to them
+    call = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--alibi-slopes", "own.npy")
+    succeeds("attend", *call, "--window", "4,5", "-o", "mine.npy", cwd=tmp_path)
+    done = run("attend", *call, "--window", "3,5", "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and "--alibi-slopes tie.npz:alibi_slopes" in done.text, done.text
+    with numpy.load(tmp_path / "tie.npz") as tie:
+        slopes = tie["alibi_slopes"]
+        assert slopes.shape == (tie["queries"].shape[0], tie["queries"].shape[1]) and len(set(slopes.flat)) == slopes.size and (slopes > 0).all()
+    command = next(line.split() for line in done.text.splitlines() if "tie.npz:queries" in line)
+    succeeds(*command[1:-2], "-o", "right.npy", cwd=tmp_path)
+    assert run(*command[1:-1], "right.npy", cwd=tmp_path).code == 0
 
 
 def test_a_suggested_input_has_sinks_and_segments(tmp_path):
@@ -297,7 +413,8 @@ def test_the_result_has_the_type_asked_for_and_the_cache_its_own(folder, of, to)
 def test_bfloat16_can_be_asked_for(folder):
     q = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--out-dtype", "bfloat16")
     assert succeeds("attend", *q, cwd=folder).json["dtype"] == "bfloat16"
-    assert_fails(run("attend", *q, "-o", "no.npy", cwd=folder), 2)
+    succeeds("attend", *q, "-o", "bfloat16.npy", cwd=folder)
+    assert numpy.load(folder / "bfloat16.npy").dtype == "V2"
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
@@ -332,7 +449,7 @@ def test_rounded_weights_change_the_context_by_as_much_and_no_other_stage(folder
 @pytest.mark.parametrize("isa", ["auto", "portable"])
 @pytest.mark.parametrize(
     "options",
-    [("--alibi", "--sinks", "sinks.npy"), ("--segments", "cut.npy", "--weights-dtype", "bfloat16"), ("--cu-seqlens", "cu_300.npy", "--causal")],
+    [("--alibi", "--sinks", "sinks.npy"), ("--alibi-slopes", "sinks.npy"), ("--segments", "cut.npy", "--weights-dtype", "bfloat16"), ("--cu-seqlens", "cu_300.npy", "--causal")],
 )
 def test_any_number_of_threads_gives_the_same_bytes(folder, options, isa):
     rows = 300

@@ -50,6 +50,7 @@ def test_what_attend_has_can_be_timed(tmp_path):
     numpy.save(tmp_path / "mask.npy", numpy.tri(10, dtype=bool))
     options = ["--dtype", "bfloat16", "--weights-dtype", "bfloat16", "--alibi", "--softcap", 3, "--mask", tmp_path / "mask.npy"]
     timing = succeeds(*SMALL, "--seq", 10, *options, "--json").json
+    assert "softcap" not in succeeds("bench", "--seq", "8", "--repeat", "1", "--softcap", "0", "--json").json
     assert [timing[key] for key in ("dtype", "weights_dtype", "alibi", "softcap", "mask")] == ["bfloat16", "bfloat16", True, 3, True]
     assert succeeds(*SMALL, "--seq", 10, "--keys", 12, "--dtype", "float16").text.split()[5:7] == ["keys", "dtype"]
 

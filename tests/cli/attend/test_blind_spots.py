@@ -1,5 +1,7 @@
 """attend --blind-spots: which mistakes a test on these inputs would not see. tests/oracle/blind_spots.py plants them all."""
 
+import shlex
+
 import jsonschema
 import pytest
 from program import assert_fails, run, succeeds
@@ -36,7 +38,28 @@ def unseen(folder, *options):
 def test_the_alignment_of_a_causal_mask_shows_only_where_queries_and_keys_differ_in_number(save):
     assert unseen(save(T=5, S=5), "--causal")["causal-top-left"]["why"] == "same"
     found = unseen(save(T=5, S=7), "--causal", "--causal-align", "bottom-right")
-    assert "causal-top-left" not in found and found["causal-bottom-right"]["why"] == "same"
+    assert "causal-top-left" not in found
+    assert "causal-bottom-right" not in found  # it is asked for
+
+
+def test_other_numbers_or_sizes_that_would_show_a_mistake_are_told(save):
+    assert unseen(save(), "--causal", "--causal-align", "bottom-right")["causal-top-left"]["change"] == "fewer queries than keys"
+    assert unseen(save(), "--causal")["causal-top-left"]["change"] == "a cache"  # without one ONNX's rule is top-left
+    assert unseen(save(scores=0))["no-scale"]["change"] == "other numbers"
+    assert "change" not in unseen(save(), "--scale", "1")["no-scale"]  # it is right
+    assert unseen(save())["no-maximum"]["change"] == "larger scores"
+    numpy.save((folder := save(B=2)) / "n.npy", numpy.array([3, 4]))
+    assert unseen(folder, "--lengths", "n.npy")["empty-rows-nan"]["change"] == "queries that see no key"
+    assert unseen(folder, "--causal", "--causal-align", "bottom-right")["empty-rows-nan"]["change"] == "more queries than keys"
+
+
+def test_in_each_group_those_come_first_that_public_issues_report_most_often(save):
+    text = succeeds("attend", *QKV, "--causal", "--causal-align", "bottom-right", "--blind-spots", cwd=save(scores=0)).text
+    for group in text.split("\n\n")[1:]:
+        counts = [int(line.split("; seen in ")[1].split()[0]) if "; seen in " in line else 0 for line in group.splitlines()[1:]]
+        assert counts == sorted(counts, reverse=True), group
+    assert "  scores divided by √(heads·d_k); seen in 12 public issues\n" in text
+    assert unseen(save(scores=0))["scale-model"]["threads"] == 12
 
 
 def test_scores_of_zero_hide_what_the_scores_are_multiplied_by(save):
@@ -53,6 +76,18 @@ def test_a_sink_that_weighs_nothing_may_be_left_out(save):
         found = unseen(folder, "--sinks", "sinks.npy")
         assert ("sink-missing" in found) == missed
         assert not missed or found["sink-missing"]["why"] == "within-tolerance" and found["sink-missing"]["largest_difference"] > 0
+
+
+def test_slopes_of_a_file_show_what_those_of_the_paper_may_hide_and_have_none_of_their_mistakes(save):
+    folder = save(B=2)
+    of_paper = {"alibi-slopes-late", "alibi-slopes-plain"}
+    numpy.save(folder / "flat.npy", numpy.full((2, 2), 0.3))
+    numpy.save(folder / "own.npy", numpy.array([[0.3, 0.1], [0.4, 0.2]]))
+    flat, own = (unseen(folder, "--alibi-slopes", f"{name}.npy").keys() for name in ("flat", "own"))
+    assert {"alibi-first-slope", "alibi-first-entry", "alibi-reversed"} <= flat - own and not (flat | own) & of_paper
+    numpy.save(folder / "one.npy", numpy.array([0.3, 0.1]))
+    assert spots(folder, "--alibi-slopes", "own.npy")["possible"] == spots(folder, "--alibi-slopes", "one.npy")["possible"] + 1
+    assert spots(folder, "--alibi")["possible"] == spots(folder, "--alibi-slopes", "one.npy")["possible"] + len(of_paper)
 
 
 def test_a_tolerance_lets_through_what_it_is_as_wide_as(save):
@@ -104,6 +139,39 @@ def test_the_text_says_as_much_as_the_json(save):
     assert all(spot["what"].partition(" (")[0] in text for spot in report["unseen"])
 
 
+@pytest.mark.parametrize(("options", "name"), [((), "q.npz"), (("--causal", "--lengths", "n.npy"), "q.safetensors"), (("--sinks", "sinks.npy"), "q.npz")])
+@pytest.mark.parametrize("type", ["float32", "float16"])
+def test_suggested_inputs_of_the_same_shapes_show_more_and_all_but_what_is_listed(save, options, name, type):
+    folder = save(B=2, T=18, S=18, type=type, scores=0)
+    numpy.save(folder / "n.npy", numpy.array([16, 16]))
+    numpy.save(folder / "sinks.npy", numpy.array([-50.0, -50.0]))
+    suggested = spots(folder, *options, "--suggest-input", name)["suggested_input"]
+    assert suggested["file"] == name and suggested["seen"] > spots(folder, *options)["seen"] + 15
+    again = succeeds(*shlex.split(suggested["command"])[1:-2], "--blind-spots", "--json", cwd=folder).json
+    assert {key: suggested[key] for key in ("seen", "possible", "unseen")} == {key: again[key] for key in ("seen", "possible", "unseen")}
+    if name == "q.npz":
+        written = numpy.load(folder / name)
+        assert all((written[array].shape, written[array].dtype) == ((2, 2, 18, 4), type) for array in ("queries", "keys", "values"))
+
+
+def test_the_text_says_what_a_suggested_input_shows_and_does_not(save):
+    folder = save(scores=0)
+    report = spots(folder, "--suggest-input", "s.npz")["suggested_input"]
+    text = succeeds("attend", *QKV, "--blind-spots", "--suggest-input", "s.npz", cwd=folder).text
+    head = f"\ns.npz, of the same shapes, shows {report['seen']}; run your attention on it, and then, with its result:\n"
+    assert head + f"  {report['command']}\nwhat s.npz does not show:\n\nthese " in text
+
+
+def test_where_no_input_of_these_shapes_shows_more_none_is_written(save):
+    folder = save(scores=0)
+    succeeds("attend", *QKV, "--blind-spots", "--suggest-input", "s.npz", cwd=folder)
+    good = [word for letter, array in (("q", "queries"), ("k", "keys"), ("v", "values")) for word in (f"-{letter}", f"s.npz:{array}")]
+    done = succeeds("attend", *good, "--blind-spots", "--suggest-input", "more.npz", cwd=folder)
+    assert done.text.endswith("\nno input is written: none that was drawn in these shapes shows more\n")
+    assert not (folder / "more.npz").exists()
+    assert succeeds("attend", *good, "--blind-spots", "--suggest-input", "more.npz", "--json", cwd=folder).json["suggested_input"] == {}
+
+
 @pytest.mark.parametrize(("more", "code"), [(0, 0), (1, 1)])
 def test_the_exit_code_says_whether_enough_are_seen(save, more, code):
     folder = save()
@@ -124,12 +192,15 @@ def test_threads_change_nothing(save):
     (["--show", "scores"], 2, "context or weights with --blind-spots"),
     (["--show", "weights,context"], 2, "context or weights with --blind-spots"),
     (["--require", "-1"], 2, "--require"),
-    (["--weights-dtype", "float16"], 2, "--blind-spots cannot be used with"),
+    (["--weights-dtype", "float16"], 2, "--blind-spots"),
+    (["--cu-seqlens", "absent.npy"], 2, "--blind-spots"),
+    (["--allow-nonfinite"], 2, "--blind-spots"),
+    (["--suggest-input", "s.npy"], 2, "a name that ends with .npz or .safetensors"),
 ])
 def test_what_does_not_go_with_it_is_refused(save, options, code, error):
     assert_fails(run("attend", *QKV, "--blind-spots", *options, cwd=save()), code, error)
 
 
-@pytest.mark.parametrize("option", [["--require", "3"], ["--strict"], ["--rtol", "0.1"], ["--atol", "0.1"]])
+@pytest.mark.parametrize("option", [["--require", "3"], ["--strict"], ["--rtol", "0.1"], ["--atol", "0.1"], ["--suggest-input", "s.npz"]])
 def test_what_judges_needs_something_to_judge(save, option):
     assert_fails(run("attend", *QKV, *option, cwd=save()), 2, option[0])

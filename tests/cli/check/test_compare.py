@@ -249,6 +249,16 @@ def test_results_are_compared_array_by_array_and_word_by_word(tmp_path):
     succeeds("compare", f"{one}:weights", tmp_path / "w.npy", "--rtol", "0")
 
 
+@pytest.mark.parametrize(("wrong", "place"), [('{"schema": oops}', "line 2, column 12"), ('{"schema":\n oops}', "line 3, column 2")])
+def test_malformed_json_of_one_line_of_several_is_told_by_its_place_in_the_file(tmp_path, wrong, place):
+    (tmp_path / "two.json").write_text(succeeds("run", "a b", "--json").text + wrong + "\n")
+    done = run("compare", "two.json", "two.json", cwd=tmp_path)
+    assert_fails(done, 65, f"'two.json': malformed JSON at {place}: ")
+    assert "line 2: " not in done.message
+    checked = run("check", "two.json", cwd=tmp_path)
+    assert checked.code == 65 and f"'two.json' line 2: malformed JSON at {place}: " in checked.message
+
+
 def test_results_of_lines_are_told_apart_by_their_lines(tmp_path):
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     one.write_bytes(succeeds("run", "--lines", "-", "--json", stdin="a b\nc d e\n").out)

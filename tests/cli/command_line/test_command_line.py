@@ -74,6 +74,7 @@ def test_digits_are_those_of_what_the_command_writes(command, rounds, usual):
 @pytest.mark.parametrize("arguments", [["-h"], ["--help"]] + [[command, flag] for command in COMMANDS for flag in ("-h", "--help")])
 def test_help_fits_80_columns(arguments):
     lines = succeeds(*arguments).text.splitlines()
+    assert not [line for line in lines if line.startswith(" ") and not line.startswith("  ")]  # neither prose nor an option
     assert max(len(line) for line in lines if not line.startswith("  attn-cli ")) <= 80  # an example is one line, to be copied
 
 

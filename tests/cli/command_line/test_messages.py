@@ -91,6 +91,7 @@ ARRAYS = {
     "e5": numpy.zeros((5, 2)), "e6": numpy.zeros((6, 2)),
     "weights": softmax(2, 3, 4), "square": softmax(3, 3), "batches": softmax(3, 2, 3, 3), "wnan": numpy.full((2, 2), numpy.nan),
     "scores": numpy.array([[-1.5, 2.0], [0.0, 4.25]]), "half": numpy.array([[0.5, 0.25], [0.5, 0.5]]), "w0": numpy.zeros((0, 3)),
+    "halves": numpy.zeros((5, 8), "V2"),
 }  # fmt: skip
 LAYERS = {
     "layer": LAYER, "plain": PLAIN, "square": SQUARE, "extra": {**LAYER, **EXTRA_KEY}, "empty": {}, "x": {"x": normal(1, 2)},
@@ -125,6 +126,7 @@ def make_files(folder):
     numpy.savez(folder / "qkv.npz", **LAYERS["qkv"])
     numpy.savez(folder / "many.npz", **{f"tensor{i}": ARRAYS["q2"] for i in range(20)})
     numpy.savez(folder / "none.npz")
+    numpy.savez(folder / "halves.npz", q=ARRAYS["halves"])
     numpy.savez(folder / "mixed.npz", x=ARRAYS["q2"], ids=ARRAYS["int32"].astype("int16"))
     save_safetensors(folder / "bfloat16.safetensors", {name: ARRAYS[f"{name}2"] for name in "qk"}, bfloat16="qk")
     for name in ("q2.npy", "x.safetensors", "qkv.npz"):

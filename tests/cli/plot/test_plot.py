@@ -239,6 +239,14 @@ def test_the_words_of_a_text_go_with_its_dimensions(text, rows, columns, folder)
     assert_fails(run("plot", "keys-by-queries.txt", "--axes", "st", "--tokens", "words.txt", cwd=folder), 65, "--tokens: got 1 word; allowed: 2")
 
 
+def test_the_only_array_of_a_text_has_no_name(folder):
+    (folder / "vec.txt").write_text("0.5 0.5\n0.25 0.75\n", encoding="utf-8")
+    answer = "'vec.txt': got the name 'foo'; allowed: none, its only array has no name"
+    assert_fails(run("plot", "vec.txt:foo", cwd=folder), 65, answer)
+    assert_fails(run("attend", "-q", "vec.txt:foo", "-k", "vec.txt", "-v", "vec.txt", cwd=folder), 65, answer)
+    assert_fails(run("compare", "vec.txt:foo", "vec.txt", cwd=folder), 65, answer)
+
+
 def test_numbers_that_are_no_weights_are_drawn_with_a_warning(folder):
     numpy.save(folder / "scores.npy", numpy.array([[-1.5, 2.0], [0.0, 4.25]]))
     done = run("plot", "scores.npy", cwd=folder)

@@ -80,11 +80,17 @@ def test_a_mask_of_zeros_and_ones_that_are_numbers_is_warned_of_once(write, tmp_
     numpy.save(tmp_path / "mask.npy", TRIANGLE.astype("float32"))
     numpy.save(tmp_path / "truths.npy", TRIANGLE.astype(bool))
     numpy.save(tmp_path / "q.npy", numpy.ones((2, 2, 3, 4), "float32"))
+    numpy.save(tmp_path / "whole.npy", TRIANGLE.astype("int64"))
+    numpy.save(tmp_path / "wide.npy", -TRIANGLE.astype("int32"))
+    numpy.savetxt(tmp_path / "mask.txt", TRIANGLE, "%d")
     numpy.savez(tmp_path / "many.npz", mask=numpy.broadcast_to(TRIANGLE, (2, 2, 3, 3)).astype("float16"))
     attend = ("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy")
     values = write(attention={"mask": {"values": TRIANGLE.astype(int).tolist()}}, published=[{"array": "weights", "shape": [1, 3, 3]}])
     assert warned("run", "a b c", "--mask", "mask.npy") and warned("run", "a b c", "--mask", "mask.npy", "--json")
     assert warned("explain", "a b c", "--query", "0", "--mask", "mask.npy")
+    assert warned("run", "a b c", "--mask", "whole.npy") and warned(*attend, "--mask", "whole.npy") and warned(*attend, "--mask", "mask.txt")
+    assert "mask.astype(bool)" in run(*attend, "--mask", "whole.npy", cwd=tmp_path).message
+    succeeds("run", "a b c", "--mask", "wide.npy", cwd=tmp_path)
     assert warned(*attend, "--mask", "mask.npy") and warned(*attend, "--mask", "many.npz:mask")
     assert warned("run", "--recipe", values) and warned("check", values)
     for mask in ([[0, 0, 0]] * 3, [[0, None, 1]] * 3, [[0, 1, 2]] * 3, TRIANGLE.astype(bool).tolist()):

@@ -44,7 +44,7 @@ def test_garbage_behind_a_result_fails_its_line_alone(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     done = run("check", path)
     assert done.code == 65
-    assert done.message == f"attn-cli: error: '{path}' line 2: malformed JSON at line 1, column {len(lines[1]) - 1}: " + done.message.split(": ")[-1]
+    assert done.message == f"attn-cli: error: '{path}' line 2: malformed JSON at line 2, column {len(lines[1]) - 1}: " + done.message.split(": ")[-1]
     assert [line for line in done.text.splitlines() if "passed" in line] == [f"{path} line 1: passed", f"{path} line 3: passed"]
 
 

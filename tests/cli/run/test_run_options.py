@@ -214,6 +214,20 @@ def test_a_softcap_bounds_the_scores():
     assert all(abs(score) <= 2 for row in got["capped_scores"][0] for score in row)
 
 
+def test_a_softcap_of_0_is_none_and_takes_off_that_of_a_recipe(tmp_path):
+    shown = (SENTENCE, "--show", "weights", "--json")
+    plain, capped = succeeds("run", *shown).out, succeeds("run", *shown, "--softcap", "2").out
+    assert succeeds("run", *shown, "--softcap", "0").out == plain != capped
+    succeeds("run", SENTENCE, "-o", "r.recipe.json", cwd=tmp_path)
+    recipe = json.loads((tmp_path / "r.recipe.json").read_text())
+    recipe.pop("published", None)
+    for softcap, options, same in ((2, (), capped), (2, ("--softcap", "0"), plain), (0, (), plain), (0, ("--softcap", "2"), capped)):
+        (tmp_path / "r.json").write_text(json.dumps({**recipe, "attention": {"softcap": softcap}}))
+        got = succeeds("run", "--recipe", "r.json", *options, "--show", "weights", "--json", cwd=tmp_path)
+        assert got.json["weights"] == json.loads(same)["weights"]
+        assert got.json["config"].get("attention", {}).get("softcap") == (2 if same == capped else None)
+
+
 # ---- output ----------------------------------------------------------------------------------------------------------
 
 

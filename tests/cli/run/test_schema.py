@@ -12,7 +12,7 @@ from program import SENTENCE, run, succeeds
 jsonschema = pytest.importorskip("jsonschema")
 
 RECIPES = Path(__file__).resolve().parents[3] / "data" / "recipes"
-SCHEMAS = {name: succeeds("schema", name).json for name in ("recipe", "result", "tensor", "explanation", "check", "diagnosis", "blind-spots")}
+SCHEMAS = {name: succeeds("schema", name).json for name in ("recipe", "result", "tensor", "explanation", "check", "diagnosis", "blind-spots", "raw")}
 RECIPE, RESULT = (jsonschema.Draft202012Validator(SCHEMAS[name]) for name in ("recipe", "result"))
 DIGEST = "0123456789abcdef" * 4
 # Of a file that is not there: a recipe that can be read ends with 66, before anything is computed.
@@ -150,6 +150,7 @@ def mutants():
         (["attention", "window", 0], -2),
         (["attention", "window", 0], 2147483648),
         (["attention", "softcap"], 0),
+        (["attention", "softcap"], -1e-300),
         (["attention", "positions", "base"], 0.999),
         (["attention", "positions", "base"], 1),
         (["attention", "positions", "dim"], 3),

@@ -278,6 +278,7 @@ BROKEN = {
     "[[1, 2]]\n[[3, 4]]\n": "'x', line 2, column 1: got another array without a name; allowed: one array, or a title before each, such as W_q =",
     "a = [1]\na = [2]\n": "'x': got two arrays with the name 'a'; allowed: one of a name",
     "1 2\n3 4\n\n5 6\n": "'x': got arrays of 2 rows and 1 row after a blank line; allowed: one array, or heads of the same shape",
+    "weights (1, 3, 2)\n   a b\n  a 1 2\n": "'x': 'weights': got a table of the shape (1, 3, 2); allowed: one or two dimensions, or brackets below the title",
     "": "'x': got an empty file; allowed: a result or tensor as JSON, an array as text (printed, np.savetxt, CSV, a list), or the formats .npy",
     " \n\n": "'x': got a file that begins with ' \\n\\n'",
     "some prose\nand more of it\n": "'x': got a file that begins with 'some pros'",

@@ -254,4 +254,17 @@ TEST(Visible, HasTheNumbersOfTheQueryAlone)
     EXPECT_EQ(seen.bias(2), 3.5);
 }
 
+TEST(Visible, TakesOffTheSlopeOfItsHeadOrOfItsHeadInItsBatchEntry)
+{
+    AttentionInputs inputs = attn::core::without_numbers({.B = 2, .H = 2, .H_kv = 1, .T = 2, .S = 3, .d_k = 1, .d_v = 1});
+    const auto bias = [&](attn::Index b, attn::Index h) { return attn::core::visible(inputs, {}, {b, h, 1}).bias; };
+    inputs.slopes = {1, 2};
+    EXPECT_EQ(bias(1, 0), (attn::RowVector<double>{{-1, 0, -1}}));
+    EXPECT_EQ(bias(1, 1), (attn::RowVector<double>{{-2, 0, -2}}));
+    inputs.slopes = {1, 2, 3, -4};
+    EXPECT_EQ(bias(0, 1), (attn::RowVector<double>{{-2, 0, -2}}));
+    EXPECT_EQ(bias(1, 0), (attn::RowVector<double>{{-3, 0, -3}}));
+    EXPECT_EQ(bias(1, 1), (attn::RowVector<double>{{4, 0, 4}}));
+}
+
 } // namespace

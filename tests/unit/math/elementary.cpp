@@ -7,16 +7,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <numbers>
 #include <string>
+#include <vector>
 
 namespace {
 
 using attn::math::sincos;
+using attn::math::sincos_of_glibc;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double smallest_denormal = std::numeric_limits<double>::denorm_min();
@@ -229,6 +232,31 @@ TEST(SineCosine, ErrByLessThanOneUnit)
         EXPECT_LT(worst_error(sine, exact_sine, -reach, reach), 0.8) << reach;
         EXPECT_LT(worst_error(cosine, exact_cosine, -reach, reach), 0.8) << reach;
     }
+}
+
+TEST(SineCosine, AreThoseOfGlibcWhereAsked)
+{
+    // Python: math.sin(x).hex(), math.cos(x).hex(), with glibc 2.36; live_random_cases.py has thousands more
+    for (const auto& [angle, sine, cosine] :
+         std::vector<std::array<double, 3>>{{0.0, 0x0.0p+0, 0x1.0000000000000p+0},
+                                            {0.05, 0x1.996dea2ff643cp-5, 0x1.ff5c31b289258p-1},
+                                            {0.75, 0x1.5cffc16bf8f0dp-1, 0x1.769fec655211fp-1},
+                                            {2.17, 0x1.a6cd4a65d5148p-1, -0x1.20c2a64362f76p-1},
+                                            {3.27, -0x1.06419384f7fe2p-3, -0x1.fbc8e5a93bcf9p-1},
+                                            {4.5, -0x1.f47ed3dc74080p-1, -0x1.afb5b54583d6ap-3},
+                                            {6.25, -0x1.0fcddc3f512bcp-5, 0x1.ffb7d58a8f975p-1}}) {
+        EXPECT_EQ(sincos_of_glibc(angle).sine, sine) << angle;
+        EXPECT_EQ(sincos_of_glibc(angle).cosine, cosine) << angle;
+    }
+    EXPECT_NE(sincos(0.75).sine, sincos_of_glibc(0.75).sine);
+    const Function sine = [](double x) { return sincos_of_glibc(x).sine; };
+    const Function cosine = [](double x) { return sincos_of_glibc(x).cosine; };
+    EXPECT_LT(worst_error(
+                  sine, [](long double x) { return std::sin(x); }, 0, 7),
+              0.6);
+    EXPECT_LT(worst_error(
+                  cosine, [](long double x) { return std::cos(x); }, 0, 7),
+              0.6);
 }
 
 } // namespace

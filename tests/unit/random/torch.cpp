@@ -43,6 +43,25 @@ TEST(TorchStream, DrawsFewNormalsOneByOne)
     }
 }
 
+TEST(TorchStream, DrawsNormalsOfFloat64FromTwiceAsManyWords)
+{
+    // torch.manual_seed(0); torch.randn(5, dtype=torch.float64)
+    const Draws five{0x1.8a7eb8902be3ap+0, -0x1.2c78a087c6feap-2, -0x1.16e2920a70ee5p+1, 0x1.23096ca3e350dp-1,
+                     -0x1.15a341987e136p+0};
+    EXPECT_EQ(TorchStream(0).normal_of_float64(5, 0, 1), five);
+    EXPECT_EQ(TorchStream(0).normal_of_float64(2, 1, 2), (Draws{1 + 2 * five[0], 1 + 2 * five[1]}));
+    // torch.manual_seed(0); torch.randn(17, dtype=torch.float64), torch.randn(2, dtype=torch.float64), torch.rand(1)
+    TorchStream stream(0);
+    EXPECT_EQ(
+        stream.normal_of_float64(17, 0, 1),
+        (Draws{-0x1.27bb92e9262dcp+1, -0x1.443c91ccf2402p-1, -0x1.42cbf54f08f8ep+0, -0x1.7432edfaba107p-1,
+               -0x1.471a3c0e2f22ap-6, 0x1.aeb1b572b6a04p-3, 0x1.6ae2402b7b62bp-3, -0x1.a9389d082941dp-1, 0x1.e8e503666016dp-3,
+               -0x1.f101e358981adp-3, -0x1.8bc82256d975bp-1, -0x1.985dd0627b1f0p+0, -0x1.5fbef2bc4be3bp-1, 0x1.7cf270386ca66p+0,
+               -0x1.cb2d8340fb171p-2, -0x1.c8318cc163de5p-1, 0x1.5986ed8e63e98p-1}));
+    EXPECT_EQ(stream.normal_of_float64(2, 0, 1), (Draws{0x1.50bf0c228c7ddp-1, 0x1.e0979b1e6876dp-1}));
+    EXPECT_EQ(stream.uniform(1, 0, 1), Draws{0x1.d5c35p-4});
+}
+
 TEST(TorchStream, DrawsTheIntegersOfPytorch)
 {
     // torch.manual_seed(0); torch.randint(0, 10, (5,))

@@ -63,7 +63,7 @@ private:
 
 struct TiledPlan : AttentionDims {
     const AttentionInputs& inputs;
-    std::span<const double> slopes; ///< of each head, where distances are not in the bias
+    std::span<const double> slopes; ///< as AttentionInputs has them, where distances are not in the bias
     const AttentionOptions& options;
     const AttentionOutputs& outputs;
     const TileKernels& kernels;

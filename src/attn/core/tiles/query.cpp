@@ -353,7 +353,7 @@ private:
                 const Index position = position_of(plan_.inputs, b_, first_ + std::min(i, rows_ - 1));
                 scratch_.position[i] = static_cast<float>(position - key);
             }
-            const auto slope = static_cast<float>(plan_.slopes[static_cast<std::size_t>(h_)]);
+            const auto slope = static_cast<float>(slope_of(plan_.slopes, plan_.H, b_, h_));
             kernels_.take_off_distances(tile_, capping ? 1 : plan_.scale, slope, scratch_.position);
         }
         if (biased) {

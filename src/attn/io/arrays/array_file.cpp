@@ -70,6 +70,18 @@ Metadata metadata_of(std::string_view json)
     return metadata;
 }
 
+/// What is wrong with one of several texts: malformed JSON where it stands in the file, the rest by the line where the text
+/// begins.
+std::string wrong_in(const JsonText& text, const Error& error)
+{
+    try {
+        require_json(text.text, text.line);
+    } catch (const Error& malformed) {
+        return malformed.what();
+    }
+    return fmt::format("line {}: {}", text.line, error.what());
+}
+
 /// Several results, as `run --lines` writes them, are told apart by their lines; the tensors of `attend --show` by their names.
 ArrayFile open_json(std::string_view text, const std::string& what)
 {
@@ -81,7 +93,7 @@ ArrayFile open_json(std::string_view text, const std::string& what)
             const bool result = kind_of(document.text) != Document::tensor;
             add_document(file, document.text, result && !line.empty() ? line + " " : "");
         } catch (const Error& error) {
-            throw Error(error.kind(), what + ": " + (line.empty() ? "" : line + ": ") + error.what());
+            throw Error(error.kind(), what + ": " + (line.empty() ? error.what() : wrong_in(document, error)));
         }
     }
     if (documents.size() == 1 && kind_of(documents.front().text) == Document::result) {
@@ -162,8 +174,7 @@ void keep_only(ArrayFile& file, std::string_view only, std::string_view what)
     const auto found = std::ranges::find(entries, only, &NamedTensor::name);
     if (found == entries.end()) {
         if (entries.size() == 1 && entries.front().name.empty()) {
-            throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(only),
-                        "none, the array of this text has no name");
+            (void)file.file.at(only, what); // which says so
         }
         throw Error(ErrorKind::data, fmt::format("tensor of {}", what), in_quotes(only),
                     "the name of an array of numbers in it");

@@ -457,4 +457,10 @@ const JsonValue& JsonObject::at(std::string_view key) const
     return *found;
 }
 
+void require_json(std::string_view text, Index first_line)
+{
+    std::string file(static_cast<std::size_t>(first_line - 1), '\n'); // what is counted of the lines before
+    (void)JsonDocument(file.append(text));
+}
+
 } // namespace attn::io

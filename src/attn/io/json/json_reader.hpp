@@ -137,4 +137,7 @@ private:
 /// when the text is no JSON object.
 [[nodiscard]] std::optional<std::string> schema_of(std::string_view text);
 
+/// Throws as JsonDocument for malformed JSON, with its place in a file of which `text` begins in this line.
+void require_json(std::string_view text, Index first_line);
+
 } // namespace attn::io

@@ -181,7 +181,7 @@ FieldValue value_of(const JsonValue& value, const Allowed& allowed)
     case FieldType::flag: return value.boolean();
     case FieldType::integer: return integer_of(value, allowed);
     case FieldType::natural: return value.unsigned_integer();
-    case FieldType::real: return real_of(value, allowed);
+    case FieldType::real: return model::real_value(real_of(value, allowed), allowed);
     case FieldType::choice: {
         const auto first = static_cast<std::size_t>(allowed.least);
         return static_cast<Index>(first + value.one_of(allowed.names.subspan(first), allowed.aliases));

@@ -185,6 +185,7 @@ struct NamedType {
     std::string_view code;
     ElementType type;
 };
+constexpr NamedType untyped{"V2", ElementType::bfloat16}; // as it is stored
 constexpr std::array named_types{
     NamedType{"f2", ElementType::float16}, NamedType{"f4", ElementType::float32}, NamedType{"f8", ElementType::float64},
     NamedType{"b1", ElementType::boolean}, NamedType{"i4", ElementType::int32},   NamedType{"i8", ElementType::int64},
@@ -196,15 +197,27 @@ constexpr std::array named_types{
 }
 
 /// '<f4' is little-endian, '>f4' big-endian, '=f4', '|f4' and 'f4' the reader's own order.
-void set_type(NpyHeader& header, std::string_view code)
+std::string_view without_order(std::string_view code)
 {
     const bool ordered = !code.empty() && std::string_view("<>=|").find(code[0]) != std::string_view::npos;
+    return code.substr(ordered ? 1 : 0);
+}
+
+/// Two bytes have no order that NumPy could have written as '>V2'.
+bool says_no_type(std::string_view code)
+{
+    return without_order(code) == untyped.code && code[0] != '>';
+}
+
+void set_type(NpyHeader& header, std::string_view code)
+{
     for (const NamedType& named : named_types) {
-        if (code.substr(ordered ? 1 : 0) == named.code) {
+        if (without_order(code) == named.code) {
             header.type = named.type;
             header.swapped = code[0] == '>';
         }
     }
+    header.untyped = says_no_type(code);
 }
 
 /// Where the header's text begins, and its length.
@@ -245,12 +258,25 @@ std::string elements_of(const Shape& shape)
 void refuse_type(const std::string& what, std::string_view type)
 {
     const bool object = type == "|O" || type == "O";
+    if (says_no_type(type)) {
+        throw Error(ErrorKind::data, what + ": element type", in_quotes(type) + ", two bytes of no type",
+                    fmt::format("FILE:{0} or FILE:NAME:{0}, if they are {0} as ml_dtypes stores it", name_of(untyped.type)));
+    }
     throw Error(ErrorKind::data, what + ": element type",
                 object ? "Python objects ('O'), a pickle, which is never loaded" : in_quotes(type),
-                "float16, bfloat16 (in .safetensors), float32, float64, bool, int32, int64");
+                "float16, bfloat16, float32, float64, bool, int32, int64");
 }
 
-NpyHeader read_npy_header(Bytes front, std::string_view what)
+void require_untyped(const NpyHeader& header, std::string_view what)
+{
+    if (!header.untyped) {
+        throw Error(ErrorKind::data, std::string(what) + ": element type",
+                    fmt::format("{} said of {}", name_of(untyped.type), in_quotes(header.dtype)),
+                    fmt::format("that of '<{}' alone, two bytes of no type", untyped.code));
+    }
+}
+
+NpyHeader read_npy_header(Bytes front, std::string_view what, Untyped untyped_are)
 {
     const auto [begin, length] = header_extent(front, what);
     NpyHeader header;
@@ -271,6 +297,9 @@ NpyHeader read_npy_header(Bytes front, std::string_view what)
     });
     if (!has_type || !has_order || !has_shape) {
         literal.refuse("each of 'descr', 'fortran_order', 'shape' once, and nothing else");
+    }
+    if (header.untyped && untyped_are == Untyped::bfloat16) {
+        header.type = untyped.type;
     }
     return header;
 }
@@ -298,22 +327,22 @@ TensorView npy_view(const NpyHeader& header, Bytes file, std::string_view what)
     return {*header.type, header.shape, strides, header.swapped, file.subspan(header.data)};
 }
 
-TensorFile read_npy(Bytes file, std::string_view what)
+TensorFile read_npy(Bytes file, std::string_view what, Untyped untyped_are)
 {
+    const NpyHeader header = read_npy_header(file, what, untyped_are);
+    if (untyped_are != Untyped::refused) {
+        require_untyped(header, what);
+    }
     TensorFile read;
-    read.entries.push_back({"", npy_view(read_npy_header(file, what), file, what)});
+    read.entries.push_back({"", npy_view(header, file, what)});
     return read;
 }
 
 std::string npy_header(ElementType type, const Shape& shape)
 {
-    std::string_view code;
+    std::string_view code = untyped.code;
     for (const NamedType& named : named_types) {
         code = named.type == type ? named.code : code;
-    }
-    if (code.empty()) {
-        throw Error(ErrorKind::usage, "element type of an .npy or .npz", std::string(name_of(type)),
-                    "float16, float32, float64, bool, int32, int64; a .safetensors file holds bfloat16");
     }
     std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
                                    type == ElementType::boolean ? "|" : "<", code, to_string(shape));

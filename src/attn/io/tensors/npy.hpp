@@ -17,6 +17,9 @@ namespace attn::io {
 //
 // The header is a Python literal in Latin-1, in version 3 in UTF-8; only the names of a structured type, which we do not read,
 // could tell the two apart.
+//
+// bfloat16, which NumPy does not have, is stored as ml_dtypes stores it: '<V2', two bytes that say no type. They are read where
+// the reader is told what they are (Untyped).
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 /// NumPy's own limit of the header, and the bytes of a file that are enough to read it.
@@ -26,14 +29,20 @@ inline constexpr std::size_t npy_front = 12 + npy_header_most;
 struct NpyHeader {
     std::string dtype;               ///< what 'descr' says: "<f4"; the whole text of a structured type
     std::optional<ElementType> type; ///< nothing when we do not read it
+    bool untyped = false;            ///< two bytes that say no type
     bool swapped = false;
     bool fortran_order = false;
     Shape shape;
     std::size_t data = 0; ///< where the elements begin
 };
 
+/// What two bytes of no type are.
+enum class Untyped { refused, bfloat16 };
+
 /// `front` is a file or its first `npy_front` bytes. Throws Error(data), naming `what`.
-[[nodiscard]] NpyHeader read_npy_header(Bytes front, std::string_view what);
+[[nodiscard]] NpyHeader read_npy_header(Bytes front, std::string_view what, Untyped untyped = Untyped::refused);
+/// Throws Error(data) for elements that say a type, where it was said what they are.
+void require_untyped(const NpyHeader& header, std::string_view what);
 
 /// The elements of a file of which the header was read. Throws Error(data) for an unsupported type, or unless the file holds
 /// exactly what the shape asks for.
@@ -41,15 +50,24 @@ struct NpyHeader {
 /// The latter check by itself, for a file of which only the size is known.
 void require_npy_size(const NpyHeader& header, Index file_size, std::string_view what);
 
-[[nodiscard]] TensorFile read_npy(Bytes file, std::string_view what);
+[[nodiscard]] TensorFile read_npy(Bytes file, std::string_view what, Untyped untyped = Untyped::refused);
 
 /// What stands before the elements; the whole is a multiple of 64 bytes.
 [[nodiscard]] std::string npy_header(ElementType type, const Shape& shape);
 
-/// Throws Error(data): `what` has elements of a type that we do not read.
+/// Throws Error(data): `what` has elements of a type that we do not read, or of none.
 [[noreturn]] void refuse_type(const std::string& what, std::string_view type);
 
 // .npz, NumPy's archive of arrays: a ZIP archive (zip.hpp) whose members are .npy files (npy.hpp) named "<array>.npy".
+
+/// What stands behind a name, or alone behind FILE:, and says so.
+inline constexpr std::string_view bfloat16_said = ":bfloat16";
+/// What `said` behind FILE: asks for, in a file of these names: "q", "q:bfloat16", or "bfloat16" of all that say no type.
+struct WantedTensor {
+    std::string_view name; ///< empty: all, or the only one
+    Untyped untyped = Untyped::refused;
+};
+[[nodiscard]] WantedTensor wanted_tensor(std::string_view said, std::span<const std::string> names);
 
 /// As open_tensors does. Sizes, ratio and headers are checked before there is room for a deflated member.
 [[nodiscard]] TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit);

@@ -82,14 +82,15 @@ void inflate(const ZipMember& member, std::span<std::byte> room, const std::stri
     require_crc(member, room, what);
 }
 
-NpyHeader header_of(const ZipMember& member, const std::string& what)
+NpyHeader header_of(const ZipMember& member, const std::string& what, Untyped untyped_are)
 {
     if (!member.deflated) {
-        return read_npy_header(member.data, what);
+        return read_npy_header(member.data, what, untyped_are);
     }
     std::array<std::byte, npy_front> front; // NOLINT(cppcoreguidelines-pro-type-member-init): read where it was written
     const std::size_t most = std::min(static_cast<std::size_t>(member.size), npy_front);
-    return read_npy_header(std::span(front).first(Inflater(member.data, what).read(std::span(front).first(most))), what);
+    return read_npy_header(std::span(front).first(Inflater(member.data, what).read(std::span(front).first(most))), what,
+                           untyped_are);
 }
 
 /// So that it happens once, from whichever thread; what fails is tried again. No std::call_once, which may hang there.
@@ -110,10 +111,13 @@ std::function<void()> once(Read read)
 }
 
 /// The .npy inside of a member. It owns its numbers if it is deflated.
-void open_member(const ZipMember& member, const std::string& what, TensorFile& file)
+void open_member(const ZipMember& member, const std::string& what, const WantedTensor& wanted, TensorFile& file)
 {
     const std::string name = array_name(member);
-    const NpyHeader header = header_of(member, what);
+    const NpyHeader header = header_of(member, what, wanted.untyped);
+    if (wanted.untyped != Untyped::refused && !wanted.name.empty()) {
+        require_untyped(header, what);
+    }
     if (!header.type) {
         file.unsupported.push_back({name, header.dtype});
         return;
@@ -133,6 +137,16 @@ void open_member(const ZipMember& member, const std::string& what, TensorFile& f
     file.entries.push_back({.name = name, .view = npy_view(header, room, what), .read = once(fill), .owner = owner});
 }
 
+std::vector<std::string> names_of(const std::vector<ZipMember>& members)
+{
+    std::vector<std::string> names;
+    names.reserve(members.size());
+    for (const ZipMember& member : members) {
+        names.push_back(array_name(member));
+    }
+    return names;
+}
+
 Metadata metadata_of(std::string_view comment)
 {
     if (!comment.starts_with(ours)) {
@@ -149,29 +163,25 @@ std::vector<std::string> npz_names(Bytes file, std::string_view what)
 {
     const std::vector<ZipMember> members = zip_members(file, what);
     check_names(members, what);
-    std::vector<std::string> names;
-    names.reserve(members.size());
-    for (const ZipMember& member : members) {
-        names.push_back(array_name(member));
-    }
-    return names;
+    return names_of(members);
 }
 
 TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit)
 {
     const std::vector<ZipMember> members = zip_members(file, what);
     check_names(members, what);
-    check_inflated_size(members, only, inflate_limit, what);
+    const WantedTensor wanted = wanted_tensor(only, names_of(members));
+    check_inflated_size(members, wanted.name, inflate_limit, what);
     TensorFile read;
     read.metadata = metadata_of(zip_comment(file, what));
     for (const ZipMember& member : members) {
         const std::string name = array_name(member);
-        if (only.empty() || name == only) {
-            open_member(member, fmt::format("{}: {}", what, in_quotes(name)), read);
+        if (wanted.name.empty() || name == wanted.name) {
+            open_member(member, fmt::format("{}: {}", what, in_quotes(name)), wanted, read);
         }
     }
-    if (!only.empty()) {
-        (void)read.at(only, what);
+    if (!wanted.name.empty()) {
+        (void)read.at(wanted.name, what);
     }
     return read;
 }

@@ -33,6 +33,9 @@ const NamedTensor& TensorFile::at(std::string_view name, std::string_view what) 
             refuse_type(fmt::format("{} in {}", in_quotes(name), what), each.type);
         }
     }
+    if (entries.size() == 1 && entries.front().name.empty()) {
+        throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(name), "none, its only array has no name");
+    }
     throw Error(ErrorKind::data, std::string(what), "no tensor " + in_quotes(name),
                 entries.empty() ? "the name of a tensor in it" : quoted_list(names_in(*this)));
 }
@@ -97,11 +100,26 @@ TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what,
     case TensorFormat::safetensors: return read_safetensors(bytes, what, only);
     case TensorFormat::npy: break;
     }
-    if (!only.empty()) {
-        throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(only),
+    const WantedTensor wanted = wanted_tensor(only, {});
+    if (!wanted.name.empty()) {
+        throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(wanted.name),
                     "none, an .npy holds one tensor without a name");
     }
-    return read_npy(bytes, what);
+    return read_npy(bytes, what, wanted.untyped);
+}
+
+WantedTensor wanted_tensor(std::string_view said, std::span<const std::string> names)
+{
+    if (std::ranges::find(names, said) != names.end()) {
+        return {said};
+    }
+    if (said == bfloat16_said.substr(1)) {
+        return {{}, Untyped::bfloat16};
+    }
+    if (said.ends_with(bfloat16_said)) {
+        return {said.substr(0, said.size() - bfloat16_said.size()), Untyped::bfloat16};
+    }
+    return {said};
 }
 
 } // namespace attn::io

@@ -47,9 +47,10 @@ struct TensorFile {
 [[nodiscard]] std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::string_view what);
 
 /// Reads any of the three. `only`, when not empty, is the one tensor that is wanted, and then the one entry: of an .npz no
-/// other is looked at. `inflate_limit` bounds the bytes that deflated members may take together. Throws Error(data) for
-/// anything that breaks the format, before allocating more than the bytes justify, and for an unsupported type of the wanted
-/// tensor or of an .npy; `what` names the file in messages.
+/// other is looked at. Of an .npy and an .npz it may also say what two bytes of no type are (wanted_tensor of npy.hpp).
+/// `inflate_limit` bounds the bytes that deflated members may take together. Throws Error(data) for anything that breaks the
+/// format, before allocating more than the bytes justify, and for an unsupported type of the wanted tensor or of an .npy;
+/// `what` names the file in messages.
 [[nodiscard]] TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
 /// The same, except for the numbers of an .npz: NamedTensor::read inflates them and checks the CRC-32, so that whoever judges
@@ -57,8 +58,7 @@ struct TensorFile {
 [[nodiscard]] TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
 
-/// Of tensors that are row-major and little-endian. .npy and .npz throw Error(usage) for bfloat16, which they cannot hold,
-/// before anything is written.
+/// Of tensors that are row-major and little-endian. bfloat16 goes into .npy and .npz as two bytes of no type (npy.hpp).
 void write_npy(const NamedTensor& tensor, Buffer& buffer);
 /// Stored, not deflated; times are fixed, so that the same tensors give the same bytes.
 void write_npz(const std::vector<NamedTensor>& tensors, Buffer& buffer, const Metadata& metadata = {});

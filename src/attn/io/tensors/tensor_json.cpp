@@ -1,7 +1,6 @@
 #include "attn/io/tensors/tensor_json.hpp"
 
 #include "attn/io/bytes.hpp"
-#include "attn/io/json/json_reader.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -26,15 +26,16 @@ std::optional<std::string_view> decimal_or_masked(JsonKind kind, std::string_vie
     return kind == JsonKind::null ? "-inf" : decimal(kind, text);
 }
 
-ElementType type_of(const JsonValue& value)
+} // namespace
+
+ElementType stated_type(const JsonValue& value, std::span<const ElementType> types)
 {
-    constexpr std::array types{ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64};
-    std::array<std::string_view, types.size()> names;
-    std::ranges::transform(types, names.begin(), [](ElementType type) { return name_of(type); });
-    return types.at(value.one_of(names));
+    std::vector<std::string_view> names;
+    std::ranges::transform(types, std::back_inserter(names), [](ElementType type) { return name_of(type); });
+    return types[value.one_of(names)];
 }
 
-Shape shape_of(const JsonValue& value)
+Shape stated_shape(const JsonValue& value)
 {
     if (value.size() > most_dimensions) { // before there is a JsonValue for each
         value.refuse(fmt::format("up to {} dimensions", most_dimensions));
@@ -46,8 +47,6 @@ Shape shape_of(const JsonValue& value)
     return shape;
 }
 
-} // namespace
-
 StoredTensor parse_tensor_json(std::string_view json)
 {
     const JsonDocument document(json);
@@ -55,8 +54,9 @@ StoredTensor parse_tensor_json(std::string_view json)
     (void)object.at(key::schema).one_of({name_of(model::Document::tensor)});
     StoredTensor tensor;
     tensor.name = object.has(key::name) ? object.at(key::name).string() : "";
-    tensor.type = type_of(object.at(key::dtype));
-    tensor.shape = shape_of(object.at(key::shape));
+    constexpr std::array types{ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64};
+    tensor.type = stated_type(object.at(key::dtype), types);
+    tensor.shape = stated_shape(object.at(key::shape));
     const TextArray nested = object.at(key::data).nested(decimal_or_masked, R"(a number, "inf", "-inf", "nan" or null)");
     // (2, 0) and (0, 2) can look alike.
     const bool empty = nested.texts.empty() && std::ranges::find(tensor.shape, Index{0}) != tensor.shape.end();

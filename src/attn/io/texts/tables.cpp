@@ -149,6 +149,11 @@ private:
 
     void read_rows(const TextLine& header)
     {
+        if (shape_.size() > 2) {
+            throw Error(ErrorKind::data, fmt::format("{}: {}", what_, in_quotes(name_, 40)),
+                        fmt::format("a table of the shape {}", to_string(shape_)),
+                        "one or two dimensions, or brackets below the title");
+        }
         const bool matrix = shape_.size() > 1;
         const bool sum = matrix && trimmed(header.text).ends_with("sum");
         const bool of_first = heads_ == 1 && matrix;

@@ -93,7 +93,10 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         sequence.queries = row_block(views.queries, query, T);
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);
-        sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
+        sequence.offsets = {offset_in_sequence(options.align, T, S)};
+        if (const Index H = views.sizes.H; std::ssize(views.slopes) > H) {
+            sequence.slopes = {views.slopes.begin() + n * H, views.slopes.begin() + (n + 1) * H};
+        }
         if (!views.look || views.look->range != core::ScoreRange::near) {
             sequence.look.reset(); // another sequence may have made it so
         }
@@ -109,6 +112,15 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
 }
 
 } // namespace
+
+AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
+{
+    AttendInputs inputs;
+    for (const StoredTensor& tensor : tensors) {
+        operand::called(tensor.name)->put(inputs, tensor.view());
+    }
+    return inputs;
+}
 
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {

@@ -45,10 +45,11 @@ inline constexpr std::array<std::string_view, 2> empty_row_names{"zero", "nan"};
 struct AttendInputs {
     TensorView queries, keys, values;
     std::optional<TensorView> past_key = {}, past_value = {}; ///< both or none
-    std::optional<TensorView> mask = {}; ///< bool (true = seen) or floating point (added); broadcasts from the right to (B, H,
-                                         ///< T, P+S); a short last dimension is masked beyond
-    std::optional<TensorView> lengths = {}; ///< (B) integers: of the P+S keys those from there on are masked
-    std::optional<TensorView> sinks = {};   ///< (H): finite or -inf
+    std::optional<TensorView> mask = {};         ///< bool (true = seen) or numbers (added); broadcasts from the right to (B, H,
+                                                 ///< T, P+S); a short last dimension is masked beyond
+    std::optional<TensorView> lengths = {};      ///< (B) integers: of the P+S keys those from there on are masked
+    std::optional<TensorView> sinks = {};        ///< (H): finite or -inf
+    std::optional<TensorView> alibi_slopes = {}; ///< (H) or (B, H), with cu_seqlens (N, H): finite
     /// (P+S) or (B, P+S) integers: a query sees the keys of the segment that the key at its place is of
     std::optional<TensorView> segments = {};
     /// (N+1) integers from 0 to the number of queries: where each of N sequences begins, and the last one ends. Not with a
@@ -60,7 +61,8 @@ struct Attend : core::AttentionOptions {
     std::optional<Index> heads, kv_heads; ///< say that heads are side by side; kv_heads defaults to heads
     TensorLayout layout = TensorLayout::bhsd;
     CausalAlign align = CausalAlign::offset;
-    bool alibi = false;                       ///< core/positions.hpp, distances from where `align` puts the queries
+    bool alibi = false;                       ///< core/positions.hpp, distances from where `align` puts the queries; with the
+                                              ///< slopes of the paper, so not with alibi_slopes
     std::optional<ElementType> out_type = {}; ///< of all stages but the cache and lse; float64 is computed in float64
     bool allow_nonfinite = false;
     Show show{Item::context};
@@ -142,14 +144,18 @@ inline constexpr AttendOperand lengths{"lengths", "--lengths", "(B) integers: nu
 inline constexpr AttendOperand segments{
     "segments", "--segments", "(P+S) or (B, P+S) integers: the document of each key; a query sees only its own document's keys",
     nullptr, &AttendInputs::segments};
+inline constexpr AttendOperand alibi_slopes{
+    "alibi_slopes", "--alibi-slopes",
+    "(H) or (B, H) numbers, finite: ALiBi with slopes of your own; with --cu-seqlens a row for each sequence; not with --alibi",
+    nullptr, &AttendInputs::alibi_slopes};
 inline constexpr AttendOperand sinks{"sinks", "--sinks",
                                      "(H) numbers, finite or -inf: one more score per row, whose weight is dropped", nullptr,
                                      &AttendInputs::sinks};
 
-inline constexpr std::array all{&queries,      &keys, &values,  &past_key, &past_value, &cu_seqlens,
-                                &cu_seqlens_k, &mask, &lengths, &segments, &sinks};
+inline constexpr std::array all{&queries,      &keys, &values,  &past_key, &past_value,   &cu_seqlens,
+                                &cu_seqlens_k, &mask, &lengths, &segments, &alibi_slopes, &sinks};
 /// For these, integers count as numbers with a point; for others they mean something else, or nothing.
-inline constexpr std::array numbers{&queries, &keys, &values, &past_key, &past_value, &sinks};
+inline constexpr std::array numbers{&queries, &keys, &values, &past_key, &past_value, &alibi_slopes, &sinks};
 /// What goes with sequences that lie one after another is not among these.
 inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};
 
@@ -161,6 +167,9 @@ inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};
 }
 
 } // namespace operand
+
+/// What they are called says which they are; they must outlive it.
+[[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);
 
 /// The stages of a call with these operands; `given`: which those are.
 [[nodiscard]] Show attend_items(const Attend& options, const std::function<bool(const AttendOperand&)>& given);

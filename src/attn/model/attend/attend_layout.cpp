@@ -114,6 +114,18 @@ void require_sinks(const TensorView& view, const core::AttentionDims& l)
     }
 }
 
+/// With sequences one after another, whose boundaries have been checked, a row of slopes is that of one of them.
+void require_slopes(const AttendInputs& inputs, const core::AttentionDims& l)
+{
+    const TensorView& view = *inputs.alibi_slopes;
+    const Shape rows{inputs.cu_seqlens ? inputs.cu_seqlens->shape[0] - 1 : l.B, l.H};
+    require_floating(view, operand::alibi_slopes.name);
+    if (view.shape != Shape{l.H} && view.shape != rows) {
+        refuse(operand::alibi_slopes.name, view.shape,
+               fmt::format("{} or {}, one per query head", to_string({l.H}), to_string(rows)));
+    }
+}
+
 void require_segments(const TensorView& view, const core::AttentionDims& l)
 {
     require_integers(view, "the segments");
@@ -161,6 +173,9 @@ void require_compatible(const AttendInputs& inputs, const Attend& options)
     }
     if (inputs.cu_seqlens_k && !inputs.cu_seqlens) {
         require_other(cu_seqlens_k.option, cu_seqlens.option);
+    }
+    if (options.alibi && inputs.alibi_slopes) {
+        refuse_both(option::alibi, alibi_slopes.option);
     }
     if (options.heads && options.layout == TensorLayout::bshd) {
         refuse_both(option::heads, "--layout bshd");
@@ -304,6 +319,9 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     if (inputs.cu_seqlens) {
         require_boundaries(inputs, views.sizes);
     }
+    if (inputs.alibi_slopes) {
+        require_slopes(inputs, views.sizes);
+    }
     if (options.alibi) {
         views.slopes = core::alibi_slopes(views.sizes.H);
     }
@@ -321,7 +339,11 @@ void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& vi
         require_finite(*inputs.sinks, operand::sinks.name, true);
         views.sinks = load<double>(*inputs.sinks).values;
     }
-    for (const AttendOperand* added : {&operand::sinks, &operand::mask}) {
+    if (inputs.alibi_slopes) {
+        require_finite(*inputs.alibi_slopes, operand::alibi_slopes.name);
+        views.slopes = load<double>(*inputs.alibi_slopes).values;
+    }
+    for (const AttendOperand* added : {&operand::sinks, &operand::alibi_slopes, &operand::mask}) {
         const TensorView* view = added->in(inputs);
         if (view != nullptr && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
             require_float32_range(*view, std::string(added->name), "--out-dtype float64");

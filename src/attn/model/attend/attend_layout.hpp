@@ -16,8 +16,8 @@ struct AttendViews : core::AttentionInputs {
 /// Throws Error(data) for tensors that do not belong together, naming the shapes; Error(usage) for head counts that do not fit.
 /// ModelDims are still to be read, and offsets depend on them.
 [[nodiscard]] AttendViews lay_out(const AttendInputs& inputs, const Attend& options);
-/// Reads lengths, sinks and segments, and with them finds the places of the queries. Throws Error(data) for a length that is
-/// out of range, and a sink that is NaN or +inf.
+/// Reads lengths, sinks, slopes and segments, and with them finds the places of the queries. Throws Error(data) for a length
+/// that is out of range, a sink that is NaN or +inf, and a slope that is not finite.
 void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& views);
 
 /// The shape of the context in the queries' layout.

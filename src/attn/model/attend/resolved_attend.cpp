@@ -166,7 +166,7 @@ void require_finite_inputs(const AttendInputs& inputs)
 Show attend_items(const Attend& options, const std::function<bool(const AttendOperand&)>& given)
 {
     using namespace operand;
-    const bool by_tensor = given(mask) || given(lengths) || given(segments);
+    const bool by_tensor = given(mask) || given(lengths) || given(segments) || given(alibi_slopes);
     return existing_items({.command = ShownBy::attend,
                            .needs = {{Needs::softcap, options.softcap.has_value()},
                                      {Needs::mask, by_tensor || options.causal || options.window || options.alibi},

@@ -16,6 +16,12 @@ struct Boundaries {
     std::vector<Index> queries, keys;
 };
 
+/// The place of query 0 among the keys of a sequence with T queries and S keys.
+[[nodiscard]] inline Index offset_in_sequence(CausalAlign align, Index T, Index S)
+{
+    return align == CausalAlign::bottom_right ? S - T : 0;
+}
+
 /// A stage that is asked for, as it will be given.
 struct AskedStage {
     Item item;

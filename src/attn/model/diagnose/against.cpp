@@ -92,13 +92,6 @@ Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>
 
 namespace {
 
-/// As (B, H, T, width), row-major.
-std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values)
-{
-    const bool joined = compared == Compared::context && call.views.side_by_side;
-    return joined ? split_into_heads(values, dims_of(call, compared)) : values;
-}
-
 /// Whether a number of the file, at a flat place, belongs to a query before the lengths.
 bool is_before_lengths(const Call& call, const ComparedDims& dims, Compared compared, Index at)
 {
@@ -163,6 +156,12 @@ std::vector<double> split_into_heads(const std::vector<double>& values, const Co
     return ordered;
 }
 
+std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values)
+{
+    const bool joined = compared == Compared::context && call.views.side_by_side;
+    return joined ? split_into_heads(values, dims_of(call, compared)) : values;
+}
+
 bool is_whole(const ComparedTensor& file)
 {
     const auto has_no_decimals = [](double number) { return !std::isfinite(number) || number == std::trunc(number); };
@@ -184,6 +183,12 @@ Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, cons
     Tolerance tolerance = usual_tolerance(file.view.type, right);
     tolerance.atol = std::max({tolerance.atol, allowed, is_whole(file) ? 0.5 : 0});
     return {std::move(numbers), tolerance, largest_finite(file.view.type), std::move(reach)};
+}
+
+Yardstick yardstick(const Call& call, Compared compared, const ComparedTensor& file, const StoredTensor& right, double allowed)
+{
+    return yardstick(by_heads(call, compared, load<double>(file.view).values), by_heads(call, compared, reach_of(file)), file,
+                     right.type, allowed);
 }
 
 Told Against::told() const
@@ -226,12 +231,10 @@ Against against(const Call& call, const StoredTensor& right, const ComparedTenso
                        : result.half && result.half->suffices() && !criterion.strict ? Agreement::as_type_allows
                                                                                      : Agreement::differs;
     result.of_weights = right.name == name_of(Item::weights);
-    if (result.of_weights || right.name == name_of(Item::context)) {
-        const Compared compared = result.of_weights ? Compared::weights : Compared::context;
+    if (const std::optional<Compared> stage = compared_stage(right.name)) {
+        const Compared compared = *stage;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
-        const auto measure = [&](double allowed) {
-            return yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type, allowed);
-        };
+        const auto measure = [&](double allowed) { return yardstick(call, compared, file, right, allowed); };
         const std::vector<double> expected_numbers = ordered(load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;

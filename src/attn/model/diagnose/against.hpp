@@ -72,6 +72,8 @@ struct Against {
 
 /// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width).
 [[nodiscard]] std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims);
+/// What attend() gave of this, as ComparedDims say: only a context may have its heads side by side.
+[[nodiscard]] std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values);
 
 /// Whether a file was printed without decimals: its numbers may have lost them.
 [[nodiscard]] bool is_whole(const ComparedTensor& file);
@@ -81,6 +83,10 @@ struct Against {
 /// by a half, and any number by what is `allowed`.
 [[nodiscard]] Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const ComparedTensor& file,
                                   ElementType right, double allowed = 0);
+
+/// The same of a file that holds a stage of a call, (B, H, T, width).
+[[nodiscard]] Yardstick yardstick(const Call& call, Compared compared, const ComparedTensor& file, const StoredTensor& right,
+                                  double allowed = 0);
 
 /// `right`: the stage that attend() gave, in the call that `half` knows, too. Throws Error(data) for another shape, and as
 /// attend().

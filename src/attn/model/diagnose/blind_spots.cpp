@@ -2,12 +2,13 @@
 
 #include "attn/core/parallel.hpp"
 #include "attn/model/diagnose/rounding.hpp"
-#include "attn/model/diagnose/suggest.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace attn::model::diagnose {
 namespace {
@@ -34,14 +35,16 @@ struct Progress {
         constexpr double of_another_order = 1e-12; // of sums
         const double made = rounded(number, test.type), difference = absolute_difference(number, test.plain[at]);
         same = same && difference <= of_another_order * std::max(1.0, std::abs(test.plain[at]));
-        tolerated = tolerated && within(made, test.right[at], test.tolerance);
+        // Rounding may have taken the right number itself out of the tolerance.
+        tolerated = tolerated && (within(made, test.right[at], test.tolerance) ||
+                                  within(made, rounded(test.plain[at], test.type), test.tolerance));
         as_type_allows = as_type_allows && (made == test.right[at] || std::abs(made - test.exact[at]) <= test.allowed);
         largest = std::max(largest, difference);
     }
     [[nodiscard]] Blind why() const { return same ? Blind::same : tolerated ? Blind::tolerated : Blind::as_type_allows; }
 };
 
-/// Rows of every head, first and last among them, on which most mistakes show.
+/// Rows of some heads, first and last among them, on which most mistakes show.
 std::vector<core::RowPlace> first_rows(const ComparedDims& l)
 {
     constexpr Index per_head = 12, heads = 8;
@@ -57,27 +60,69 @@ std::vector<core::RowPlace> first_rows(const ComparedDims& l)
     return rows;
 }
 
-/// Whether it is still unseen after some rows; of what mixes the rows of a head that would cost as much as all.
-bool passes_first_rows(const Call& call, const Variant& variant, Compared compared, const Test& test, SharedProducts& shared)
+std::vector<Index> heads_in(const std::vector<core::RowPlace>& rows, Index H)
 {
-    if (mixes_rows(variant)) {
-        return true;
+    std::set<Index> heads;
+    for (const core::RowPlace place : rows) {
+        heads.insert(place.b * H + place.h);
     }
-    const ComparedDims l = dims_of(call, compared);
+    return {heads.begin(), heads.end()};
+}
+
+/// Calls use(row) for those rows under a variant, until it says that it is enough.
+template <typename Use>
+void for_first_rows(const Call& call, const Variant& variant, Compared compared, SharedProducts& shared, const Use& use)
+{
     const Masking masking(call, variant);
-    const Across nothing;
-    Rows made(masking, shared, nothing);
-    Progress progress{.as_type_allows = !test.exact.empty()};
-    for (const core::RowPlace place : first_rows(l)) {
-        auto at = static_cast<std::size_t>(((place.b * l.H + place.h) * l.T + place.i) * l.width);
-        for (const double number : compared_row(made, compared, place)) {
-            progress.add(test, at++, number);
-        }
-        if (!progress.unseen()) {
-            return false;
+    const std::vector<core::RowPlace> rows = first_rows(dims_of(call, compared));
+    const Across known = across(masking, shared, heads_in(rows, masking.sizes.H), {});
+    Rows made(masking, shared, known);
+    for (const core::RowPlace place : rows) {
+        if (use(compared_row(made, compared, place))) {
+            return;
         }
     }
-    return true;
+}
+
+/// A test of those rows alone.
+Test in_first_rows(const Test& whole, const ComparedDims& l)
+{
+    Test few{.plain = {}, .right = {}, .exact = {}, .tolerance = whole.tolerance, .allowed = whole.allowed, .type = whole.type};
+    for (const auto numbers : {&Test::plain, &Test::right, &Test::exact}) {
+        for (const core::RowPlace place : first_rows(l)) {
+            const auto first = (whole.*numbers).begin() + ((place.b * l.H + place.h) * l.T + place.i) * l.width;
+            (few.*numbers).insert((few.*numbers).end(), first, first + ((whole.*numbers).empty() ? 0 : l.width));
+        }
+    }
+    return few;
+}
+
+/// The same of another call, in which the right numbers are those that variants make.
+Test in_first_rows(const Test& like, const Call& call, Compared compared, SharedProducts& shared)
+{
+    Test few{.plain = {}, .right = {}, .exact = {}, .tolerance = like.tolerance, .allowed = like.allowed, .type = like.type};
+    for_first_rows(call, {}, compared, shared, [&](const std::vector<double>& row) {
+        few.plain.insert(few.plain.end(), row.begin(), row.end());
+        return false;
+    });
+    few.right = few.plain;
+    round_all(few.right, like.type);
+    few.exact = like.exact.empty() ? few.exact : few.plain;
+    return few;
+}
+
+/// Whether a mistake is still unseen after those rows.
+bool passes(const Call& call, const Variant& variant, Compared compared, const Test& of_rows, SharedProducts& shared)
+{
+    Progress progress{.as_type_allows = !of_rows.exact.empty()};
+    std::size_t at = 0;
+    for_first_rows(call, variant, compared, shared, [&](const std::vector<double>& row) {
+        for (const double number : row) {
+            progress.add(of_rows, at++, number);
+        }
+        return !progress.unseen();
+    });
+    return progress.unseen();
 }
 
 Progress after_all_rows(const Call& call, const Variant& variant, Compared compared, const Test& test, const core::Work& work)
@@ -90,34 +135,42 @@ Progress after_all_rows(const Call& call, const Variant& variant, Compared compa
     return progress;
 }
 
-std::vector<double> in_order(const Call& call, Compared compared, const std::vector<double>& numbers)
-{
-    const bool joined = compared == Compared::context && call.views.side_by_side;
-    return joined ? split_into_heads(numbers, dims_of(call, compared)) : numbers;
-}
-
 Test test_of(const Call& call, Compared compared, const StoredTensor& right, const Criterion& criterion, HalfReference& half,
              const core::Work& work)
 {
     Test test{.plain = evaluate(call, {}, compared, work),
-              .right = in_order(call, compared, load<double>(right.view()).values),
+              .right = by_heads(call, compared, load<double>(right.view()).values),
               .exact = {},
               .tolerance = criterion.tolerance.value_or(usual_tolerance(right.type)),
               .type = precision_of(right.type)};
     const bool is_half = right.type == ElementType::float16 || right.type == ElementType::bfloat16;
     if (is_half && !criterion.strict) {
         const std::optional<HalfAccuracy> accuracy = half.accuracy({{right.name, right.view()}}, right, test.tolerance.atol);
-        test.exact = in_order(call, compared, half.exact());
+        test.exact = by_heads(call, compared, half.exact());
         test.allowed = accuracy->allowed;
     }
     return test;
 }
 
-/// Of each mistake that can be made in other sizes, the first change of them in which it can.
-std::map<const Mistake*, Resized> made_in_other_sizes(const ResolvedAttend& call)
+/// BlindSpots::noise.
+double noise_of(const Test& test)
 {
-    std::map<const Mistake*, Resized> changes;
-    for (const ChangedInput& other : inputs_of_other_sizes(call)) {
+    double of_tolerance = 0, of_half = test.exact.empty() ? infinity : 0;
+    for (std::size_t at = 0; at < test.right.size(); ++at) {
+        const double right = test.right[at], far = absolute_difference(right, test.plain[at]);
+        if (far > 0) { // and neither NaN
+            of_tolerance = std::max(of_tolerance, far / (test.tolerance.atol + test.tolerance.rtol * std::abs(right)));
+            of_half = test.exact.empty() ? of_half : std::max(of_half, std::abs(right - test.exact[at]) / test.allowed);
+        }
+    }
+    return std::min(of_tolerance, of_half);
+}
+
+/// Of each mistake that can be made in other sizes, the first change of them in which it can.
+std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others)
+{
+    std::map<const Mistake*, InputChange> changes;
+    for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
         for (const Mistake* mistake : mistakes_in(call_of(ResolvedAttend(inputs, other.options, RunSettings())))) {
             changes.try_emplace(mistake, other.change);
@@ -128,10 +181,27 @@ std::map<const Mistake*, Resized> made_in_other_sizes(const ResolvedAttend& call
 
 /// Whether a mistake that needs the change is the right computation without it: one head has no order. Others cannot be made
 /// at all: a square of scores that is none.
-bool is_right_without(Resized change)
+bool is_right_without(InputChange change)
 {
-    return change == Resized::value_width || change == Resized::wider_heads || change == Resized::more_heads ||
-           change == Resized::grouped_heads;
+    constexpr std::array without_room{InputChange::more_keys, InputChange::few_keys, InputChange::all, InputChange::cached};
+    return std::ranges::find(without_room, change) == without_room.end();
+}
+
+/// Says of each mistake which change would show it, if one would.
+void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, Compared compared, const Test& test)
+{
+    for (const ChangedInput& other : others) {
+        const AttendInputs inputs = inputs_of(other.tensors);
+        const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
+        SharedProducts shared(call);
+        const Test there = in_first_rows(test, call, compared, shared);
+        for (BlindSpot& spot : unseen) {
+            const Variant variant = spot.mistake->on({});
+            if (!spot.change && spot.mistake->applies(call) && !passes(call, variant, compared, there, shared)) {
+                spot.change = other.change;
+            }
+        }
+    }
 }
 
 } // namespace
@@ -140,14 +210,15 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
                        HalfReference& half, const core::Work& work)
 {
     const Call call = call_of(resolved);
-    if (!call.is_plain()) {
+    if (!call.is_plain() || call.sequences) {
         throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
     }
-    const Compared compared = right.name == name_of(Item::weights) ? Compared::weights : Compared::context;
+    const Compared compared = compared_stage(right.name).value();
     const Test test = test_of(call, compared, right, criterion, half, work);
-    const std::map<const Mistake*, Resized> elsewhere = made_in_other_sizes(resolved);
+    const std::vector<ChangedInput> others = changed_inputs(resolved);
+    const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
 
-    BlindSpots spots{.unseen = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}};
+    BlindSpots spots{.unseen = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}, .noise = noise_of(test)};
     if (!test.exact.empty()) {
         spots.half_allowed = test.allowed;
     }
@@ -162,38 +233,61 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
         if (mistake.applies(call)) {
             made.push_back(&mistake);
         } else if (change != elsewhere.end() && is_right_without(change->second)) {
-            spots.unseen.push_back({&mistake, Blind::no_room, 0, change->second});
+            spots.unseen.push_back({&mistake, Blind::no_room});
         }
     }
     spots.possible = made.size() + spots.unseen.size();
 
     SharedProducts shared(call);
-    std::vector<char> passes(made.size());
+    const Test of_rows = in_first_rows(test, dims_of(call, compared));
+    std::vector<char> seen(made.size());
     core::for_each_block(std::ssize(made), work, [&](Index block) {
         const auto at = static_cast<std::size_t>(block);
-        passes[at] = passes_first_rows(call, made[at]->on({}), compared, test, shared) ? 1 : 0;
+        const Variant variant = made[at]->on({});
+        // Of what mixes the rows of a head some would cost as much as all.
+        seen[at] = mixes_rows(variant) || passes(call, variant, compared, of_rows, shared) ? 0 : 1;
     });
     for (std::size_t at = 0; at < made.size(); ++at) {
-        if (passes[at] == 0) {
+        if (seen[at] != 0) {
             continue;
         }
         const Progress progress = after_all_rows(call, made[at]->on({}), compared, test, work);
         if (!progress.unseen()) {
             continue;
         }
-        BlindSpot spot{made[at], progress.why(), progress.largest};
-        if (progress.same && !size_counts(*made[at], call)) {
-            const bool of_vectors = made[at]->sized == &Variant::lanes || made[at]->sized == &Variant::value_lanes;
-            const auto change = elsewhere.find(made[at]);
-            spot = {made[at], Blind::no_room, 0,
-                    change != elsewhere.end() ? change->second
-                    : of_vectors              ? Resized::wider_heads
-                                              : Resized::more_keys};
-        }
-        spots.unseen.push_back(spot);
+        spots.unseen.push_back({made[at], progress.why(), progress.largest});
     }
     std::ranges::sort(spots.unseen, {}, &BlindSpot::mistake);
+    find_changes(spots.unseen, others, compared, test);
+    for (BlindSpot& spot : spots.unseen) {
+        if (spot.why == Blind::no_room && !spot.change) {
+            spot.change = elsewhere.at(spot.mistake);
+        } else if (spot.why == Blind::same && spot.change && !size_counts(*spot.mistake, call)) {
+            spot = {spot.mistake, Blind::no_room, 0, spot.change};
+        }
+    }
     return spots;
+}
+
+RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion, const core::Work& work)
+{
+    constexpr double most_noise = 0.5;
+    RevealingInput best;
+    for (std::size_t way = 0; way < ways_to_draw(resolved); ++way) {
+        RevealingInput drawn{drawn_anew(resolved, way), {}};
+        const AttendInputs inputs = inputs_of(drawn.tensors);
+        RunSettings settings;
+        settings.threads = work.threads;
+        settings.isa = resolved.settings.isa;
+        settings.memory_limit = resolved.settings.memory_limit;
+        const ResolvedAttend there(inputs, resolved.options, settings);
+        HalfReference half(there, there.stages.front().item);
+        drawn.spots = blind_spots(there, attend(there).tensors.front(), criterion, half, work);
+        if (drawn.spots.noise <= most_noise && (best.tensors.empty() || drawn.spots.seen() > best.spots.seen())) {
+            best = std::move(drawn);
+        }
+    }
+    return best;
 }
 
 } // namespace attn::model::diagnose

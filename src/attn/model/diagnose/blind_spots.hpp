@@ -25,8 +25,8 @@ inline constexpr std::array<std::string_view, 4> blind_names{"same", "within-tol
 struct BlindSpot {
     const Mistake* mistake;
     Blind why;
-    double largest = 0;                 ///< |made - right|, both in float64
-    std::optional<Resized> change = {}; ///< of no_room
+    double largest = 0;                     ///< |made - right|, both in float64
+    std::optional<InputChange> change = {}; ///< the first that shows it, where one is known; always of no_room
 };
 
 struct BlindSpots {
@@ -34,14 +34,25 @@ struct BlindSpots {
     std::size_t possible = 0;           ///< mistakes that can be made with these options, in these sizes or in others
     Tolerance tolerance;                ///< that counts
     std::optional<double> half_allowed; ///< |number - float64| that float16 or bfloat16 may have, unless that does not count
+    double noise = 0;                   ///< how much of what is allowed the rounding of `right` alone takes; beyond 1 it fails
 
     [[nodiscard]] std::size_t seen() const { return possible - unseen.size(); }
 };
 
 /// `right`: the context or the weights that attend() gave in the call. In float16 and bfloat16 a rounding that the plain
 /// computation makes, too, is no mistake, and not among them. Throws Error(usage) for a call whose mistakes cannot be made
-/// (Call::is_plain), and as attend().
+/// (Call::is_plain), or of packed sequences, and as attend().
 [[nodiscard]] BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
                                      HalfReference& half, const core::Work& work);
+
+/// Inputs of the same shapes and types as those of a call, and what a test on them does not see.
+struct RevealingInput {
+    std::vector<StoredTensor> tensors; ///< as those of Suggestion
+    BlindSpots spots;
+};
+/// Of several that are drawn, the one on which a test with these options sees the most. One on which rounding alone takes half
+/// of what is allowed is not taken; where all do, there are no tensors. Throws as blind_spots().
+[[nodiscard]] RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion,
+                                             const core::Work& work);
 
 } // namespace attn::model::diagnose

@@ -12,7 +12,13 @@ namespace attn::model::diagnose {
 Call call_of(const ResolvedAttend& resolved)
 {
     Call call{resolved.views, resolved.options};
-    call.packed = resolved.sequences.has_value();
+    call.sequences = resolved.sequences;
+    for (std::size_t n = 0; call.sequences && n + 1 < call.sequences->queries.size(); ++n) {
+        call.views.offsets.resize(n + 1);
+        call.views.offsets[n] =
+            offset_in_sequence(call.options.align, call.sequences->queries[n + 1] - call.sequences->queries[n],
+                               call.sequences->keys[n + 1] - call.sequences->keys[n]);
+    }
     return call;
 }
 

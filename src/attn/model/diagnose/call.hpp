@@ -21,12 +21,16 @@ struct Call {
     std::optional<Index> embedding_size = {};        ///< of a run
     std::optional<Matrix<double>> residual = {};     ///< (T, D) of a run: the embeddings, where what is compared is as wide
 
-    bool packed = false; ///< sequences one after another
+    std::optional<Boundaries> sequences = {}; ///< that lie one after another; then `views` has an offset for each of them
 
-    /// As many queries as keys, and no cache.
-    [[nodiscard]] bool is_square() const { return views.sizes.T == views.sizes.S && views.sizes.P == 0; }
+    /// As many queries as keys, in each sequence if there are several, and no cache.
+    [[nodiscard]] bool is_square() const
+    {
+        const bool each = !sequences || sequences->queries == sequences->keys;
+        return each && views.sizes.T == views.sizes.S && views.sizes.P == 0;
+    }
     /// Whether variants know all that this call is asked for.
-    [[nodiscard]] bool is_plain() const { return !packed && !options.weights_type; }
+    [[nodiscard]] bool is_plain() const { return !options.weights_type; }
 };
 
 [[nodiscard]] Call call_of(const ResolvedAttend& resolved);

@@ -1,9 +1,11 @@
 #include "attn/model/diagnose/diagnose.hpp"
 
 #include "attn/core/parallel.hpp"
+#include "attn/model/diagnose/free_scale.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace attn::model::diagnose {
@@ -111,29 +113,82 @@ std::vector<core::RowPlace> worthwhile(const Variant& variant, const Problem& pr
     return chosen;
 }
 
-std::vector<Index> heads_of(const Variant& variant, const Problem& problem, const std::vector<core::RowPlace>& rows)
+/// Those of a piece that its rows among these need.
+std::vector<Index> heads_of(const Variant& variant, Compared compared, const Piece& piece,
+                            const std::vector<core::RowPlace>& rows)
 {
-    const core::AttentionDims l = sizes_of(problem.call, variant);
+    const core::AttentionDims l = sizes_of(piece.call, variant);
     std::vector<Index> heads;
     for (Index head = 0; head < l.B * l.H; ++head) {
-        const auto here = [&](core::RowPlace place) { return place.b * l.H + place.h == head; };
-        if (!stays_in_head(variant, problem.compared) || std::ranges::any_of(rows, here)) {
+        const auto here = [&](core::RowPlace place) { return piece.has(place.i) && place.b * l.H + place.h == head; };
+        if (!stays_in_head(variant, compared) || std::ranges::any_of(rows, here)) {
             heads.push_back(head);
         }
     }
     return heads;
 }
 
-/// On some rows; stops at one that is farther than `limit`.
-void measure(Candidate& candidate, const Problem& problem, SharedProducts& shared, double limit)
+/// Rows of pieces, those of each made together. For one thread.
+class SampledRows {
+public:
+    SampledRows(const Problem& problem, const Variant& variant, Pieces& usual, const std::vector<core::RowPlace>& chosen)
+        : problem_(problem), variant_(variant), chosen_(chosen), pieces_(usual)
+    {
+        if (variant.packing != Packing::right) {
+            own_.emplace(problem.call, variant.packing);
+        }
+    }
+
+    [[nodiscard]] std::vector<double> row(core::RowPlace place)
+    {
+        Made& made = of(place);
+        return compared_row(made.rows, problem_.compared, {place.b, place.h, place.i - made.of.piece.first});
+    }
+    /// How many scores take part in the softmax of a row.
+    [[nodiscard]] Index seen(core::RowPlace place)
+    {
+        const Made& made = of(place);
+        const ScoreRow row =
+            score_row(made.of.masking, made.of.piece.shared, {place.b, place.h, place.i - made.of.piece.first});
+        return std::ranges::count(row.counted, char{1});
+    }
+
+private:
+    struct Made {
+        Made(Piece& piece, const Variant& variant) : of(piece, variant), rows(of.masking, piece.shared, of.known) {}
+
+        PieceRows of;
+        Rows rows;
+    };
+
+    [[nodiscard]] Made& of(core::RowPlace place)
+    {
+        Piece& piece = (own_ ? *own_ : pieces_).with(place.i);
+        auto found = made_.find(&piece);
+        if (found == made_.end()) {
+            found = made_.try_emplace(&piece, piece, variant_).first;
+            Made& made = found->second;
+            made.of.known = across(made.of.masking, piece.shared, heads_of(variant_, problem_.compared, piece, chosen_), {});
+        }
+        return found->second;
+    }
+
+    const Problem& problem_;
+    const Variant& variant_;
+    const std::vector<core::RowPlace>& chosen_;
+    Pieces& pieces_;
+    std::optional<Pieces> own_;
+    std::map<const Piece*, Made> made_;
+};
+
+/// On some rows; stops at one that is farther than `limit`. `pieces`: those of the right packing.
+void measure(Candidate& candidate, const Problem& problem, Pieces& pieces, double limit)
 {
     const Variant& variant = candidate.variant;
     const std::vector<core::RowPlace> chosen = worthwhile(variant, problem);
-    const Masking masking(problem.call, variant);
-    const Across known = across(masking, shared, heads_of(variant, problem, chosen), {});
-    Rows made(masking, shared, known);
+    SampledRows made(problem, variant, pieces, chosen);
     for (const core::RowPlace place : chosen) {
-        candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
+        candidate.distance.add(problem.numbers, problem.start(place), made.row(place));
         if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit &&
             !candidate.fits_but_for_few()) {
             candidate.broken_off = true;
@@ -145,9 +200,9 @@ void measure(Candidate& candidate, const Problem& problem, SharedProducts& share
 
 void measure_all(std::vector<Candidate>& candidates, const Problem& problem, double limit, const core::Work& work)
 {
-    SharedProducts shared(problem.call);
+    Pieces pieces(problem.call, Packing::right);
     core::for_each_block(static_cast<Index>(candidates.size()), work,
-                         [&](Index block) { measure(candidates[static_cast<std::size_t>(block)], problem, shared, limit); });
+                         [&](Index block) { measure(candidates[static_cast<std::size_t>(block)], problem, pieces, limit); });
 }
 
 /// On everything.
@@ -218,16 +273,19 @@ bool combine(const Mistake& a, const Mistake& b)
 
 std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)
 {
-    const core::AttentionDims& l = problem.call.views.sizes;
-    constexpr Index quick = Index{1} << 16; // scores
-    const bool mixing = l.B * l.H * l.T * l.total() <= quick;
+    constexpr Index quick = Index{1} << 16;
+    const bool mixing = Pieces(problem.call, Packing::right).scores() <= quick;
     std::vector<Candidate> candidates;
     for (std::size_t a = 0; a < list.size(); ++a) {
         for (std::size_t b = a + 1; b < list.size(); ++b) {
             if (!combine(*list[a], *list[b])) {
                 continue;
             }
-            const Variant variant = list[b]->on(list[a]->on({}));
+            const Variant variant = as_compared(list[b]->on(list[a]->on({})), problem.compared);
+            const auto is_all = [&](const Mistake* one) { return as_compared(one->on({}), problem.compared) == variant; };
+            if (is_all(list[a]) || is_all(list[b])) {
+                continue; // the other one does not show
+            }
             if (mixes_rows(variant) && !mixing) {
                 all = false;
             } else if (can_compare(variant, problem.compared)) {
@@ -255,6 +313,83 @@ void add_pairs(Diagnosis& diagnosis, const Problem& problem, const core::Work& w
     std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
     std::ranges::move(two, std::back_inserter(diagnosis.candidates));
     confirm_nearest(diagnosis.candidates, problem, work);
+}
+
+// ---- a scale of no list ----------------------------------------------------------------------------------------------------
+
+/// Whether it changes nothing but what the scores are multiplied by.
+bool is_scale(Variant variant)
+{
+    variant.scale = Scale::right;
+    variant.exponent = 1;
+    return variant == Variant{};
+}
+
+Variant with_scale(double scale)
+{
+    Variant variant;
+    variant.scale = Scale::other;
+    variant.other_scale = scale;
+    return variant;
+}
+
+/// Some rows, computed with one scale after the other.
+class ScaledRows {
+public:
+    explicit ScaledRows(const Problem& problem) : problem_(problem), pieces_(problem.call, Packing::right)
+    {
+        constexpr std::size_t most = 32;
+        for (const Index at : spread_out(std::ssize(problem.sample), most)) {
+            rows_.push_back(problem.sample[static_cast<std::size_t>(at)]);
+        }
+    }
+
+    [[nodiscard]] double far(double scale)
+    {
+        Distance distance;
+        const Variant variant = with_scale(scale);
+        SampledRows made(problem_, variant, pieces_, rows_);
+        for (const core::RowPlace place : rows_) {
+            distance.add(problem_.numbers, problem_.start(place), made.row(place));
+        }
+        return distance.typical();
+    }
+    /// How many numbers a scale decides: of a row that it changes as many as its keys have weights of their own, or as it has
+    /// numbers, where these are fewer. One number can be given by some scale whatever the mistake is.
+    [[nodiscard]] Index decided_by(double scale)
+    {
+        Index count = 0;
+        const Variant variant = with_scale(scale);
+        SampledRows made(problem_, variant, pieces_, rows_);
+        for (const core::RowPlace place : rows_) {
+            Distance change;
+            const std::size_t at = problem_.start(place);
+            change.add(problem_.numbers, at,
+                       std::span(problem_.right).subspan(at, static_cast<std::size_t>(problem_.dims.width)));
+            count += change.worst > 1 ? std::min(made.seen(place) - 1, problem_.dims.width) : 0;
+        }
+        return count;
+    }
+
+private:
+    const Problem& problem_;
+    Pieces pieces_;
+    std::vector<core::RowPlace> rows_;
+};
+
+std::optional<Candidate> free_scale_candidate(const Problem& problem, const core::Work& work)
+{
+    constexpr Index enough = 8; // numbers
+    ScaledRows rows(problem);
+    const std::optional<FreeScale> found = free_scale(problem.call, [&](double scale) { return rows.far(scale); });
+    if (!found || rows.decided_by(found->scale) < enough) {
+        return std::nullopt;
+    }
+    auto own = std::make_shared<const MistakeInfo>(MistakeInfo{std::string(scale_other), Group::scores, found->what,
+                                                               "multiply Q·Kᵀ by the scale, 1/√d_k unless another is given"});
+    Candidate candidate{.mistakes = {own.get()}, .variant = with_scale(found->scale), .own = own};
+    confirm(candidate, problem, work);
+    return candidate;
 }
 
 } // namespace
@@ -330,7 +465,7 @@ std::vector<Candidate> candidates_in(const Call& call, Compared compared)
     for (const Mistake* mistake : mistakes_in(call)) {
         const Variant variant = mistake->on({});
         if (can_compare(variant, compared)) {
-            candidates.push_back({.mistakes = {mistake}, .variant = variant});
+            candidates.push_back({.mistakes = {mistake}, .variant = as_compared(variant, compared)});
         }
     }
     return candidates;
@@ -344,6 +479,23 @@ std::vector<Candidate> singles(const Evidence& question, const core::Work& work)
     return candidates;
 }
 
+void add_free_scale(Diagnosis& diagnosis, const Evidence& question, const core::Work& work)
+{
+    constexpr double precise = 0.1; // tolerances: a scale that is as near is it
+    const Candidate* best = nullptr;
+    for (const Candidate& each : diagnosis.candidates) {
+        best = each.fits() && (best == nullptr || order_of(each) < order_of(*best)) ? &each : best;
+    }
+    if (best != nullptr && (best->right() || !is_scale(best->variant) || order_of(*best) < precise)) {
+        return;
+    }
+    std::optional<Candidate> found = free_scale_candidate(Problem(question), work);
+    if (found && found->fits() && (best == nullptr || times_farther(*found, *best) >= clearly)) {
+        diagnosis.candidates.push_back(std::move(*found));
+        ++diagnosis.tried;
+    }
+}
+
 Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others)
 {
     const Problem problem(question);
@@ -354,6 +506,9 @@ Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector
     diagnosis.tried = diagnosis.candidates.size() - 1;
     if (question.pairs && !std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
         add_pairs(diagnosis, problem, work);
+    }
+    if (question.free_scale) {
+        add_free_scale(diagnosis, question, work);
     }
     complete_nearest(diagnosis.candidates, problem, work);
     judge(diagnosis);

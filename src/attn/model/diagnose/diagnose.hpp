@@ -8,18 +8,24 @@
 #include "attn/model/diagnose/evaluate.hpp"
 #include "attn/model/diagnose/mistakes.hpp"
 
+#include <memory>
+
 namespace attn::model::diagnose {
 
 inline constexpr double clearly = 10;   ///< times nearer than the next: what it takes to be named
 inline constexpr double hopeless = 100; ///< tolerances: a pair that is as far is no candidate
+
+/// The name of a scale that is of no list; Variant::other_scale says which.
+inline constexpr std::string_view scale_other = "scale-other";
 
 /// What may have given the numbers.
 struct Candidate {
     std::vector<const MistakeInfo*> mistakes = {}; ///< none: the right result
     Variant variant = {};                          ///< what those of attention make together
     Distance distance = {};
-    bool complete = false;   ///< measured over everything, otherwise over some rows
-    bool broken_off = false; ///< at a row that was hopeless: the distance is that of the rows so far
+    bool complete = false;                       ///< measured over everything, otherwise over some rows
+    bool broken_off = false;                     ///< at a row that was hopeless: the distance is that of the rows so far
+    std::shared_ptr<const MistakeInfo> own = {}; ///< what of its mistakes is of no list: scale_other
 
     [[nodiscard]] bool right() const { return mistakes.empty(); }
     /// Whether it is as near as the tolerance demands. A rounding may tip over, and a sum that nearly cancels makes errors
@@ -61,13 +67,17 @@ struct Evidence {
     Compared compared;
     const Yardstick& numbers;
     const std::vector<double>& right;
-    bool pairs = true; ///< whether pairs are tried, too
+    bool pairs = true;      ///< whether pairs are tried, too
+    bool free_scale = true; ///< and a scale of no list
 };
 
 /// The right result and every mistake of attention alone, to be measured.
 [[nodiscard]] std::vector<Candidate> candidates_in(const Call& call, Compared compared);
 /// The same beside a mistake that is made already, measured up to where a pair is hopeless, the nearest of them wholly.
 [[nodiscard]] std::vector<Candidate> singles(const Evidence& question, const core::Work& work);
+/// Where nothing of a diagnosis fits, or only another scale, which is not quite it: adds the scale that gives the numbers, if
+/// one does (free_scale.hpp).
+void add_free_scale(Diagnosis& diagnosis, const Evidence& question, const core::Work& work);
 /// Those, `others`, which are measured, and where none of them fits, pairs of the mistakes of attention.
 [[nodiscard]] Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others = {});
 

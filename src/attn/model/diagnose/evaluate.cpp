@@ -4,7 +4,9 @@
 #include "attn/model/diagnose/rounding.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
+#include <utility>
 
 namespace attn::model::diagnose {
 namespace {
@@ -50,13 +52,60 @@ ComparedDims dims_of(const Call& call, Compared compared)
     case Compared::context: return {l.B, l.H, l.T, l.d_v};
     case Compared::weights: return {l.B, l.H, l.T, l.total()};
     case Compared::output: return {l.B, 1, l.T, call.projection->W.cols()};
+    case Compared::lse: return {l.B, l.H, l.T, 1};
     }
     return {};
 }
 
+std::optional<Compared> compared_stage(std::string_view name)
+{
+    return name == name_of(Item::context)   ? std::optional(Compared::context)
+           : name == name_of(Item::weights) ? std::optional(Compared::weights)
+           : name == name_of(Item::lse)     ? std::optional(Compared::lse)
+                                            : std::nullopt;
+}
+
 bool can_compare(const Variant& variant, Compared compared)
 {
-    return compared != Compared::weights || (variant.along == Along::positions && !variant.cache_missing);
+    switch (compared) {
+    case Compared::lse: return as_compared(variant, compared) != Variant{};
+    case Compared::weights: return variant.lse == LseUse::right && variant.along == Along::positions && !variant.cache_missing;
+    default: return variant.lse == LseUse::right;
+    }
+}
+
+Variant as_compared(const Variant& variant, Compared compared)
+{
+    Variant v = variant;
+    if (compared != Compared::lse) {
+        return v;
+    }
+    const Variant right;
+    v.read = v.read_of == ReadOf::values ? right.read : v.read;
+    v.read_of = v.read_of == ReadOf::keys ? v.read_of : right.read_of;
+    v.written = v.written == Reading::swapped ? v.written : right.written;
+    v.value_head = right.value_head;
+    v.mean_of_heads = right.mean_of_heads;
+    v.summed = right.summed;
+    v.residual = right.residual;
+    v.value_lanes = right.value_lanes;
+    v.first_values = right.first_values;
+    v.empty = v.empty == EmptyRow::nan ? v.empty : right.empty;
+    v.sink = v.sink == SinkUse::after_softmax ? right.sink : v.sink;
+    v.over = right.over;
+    v.weighting = right.weighting;
+    v.parts = right.parts;
+    const bool tiled = v.denominator != Maximum::row || v.last_tile != LastTile::right ||
+                       v.group_packing == GroupPacking::from_tile ||
+                       v.causal >= CausalUse::diagonal_tile_seen; // from there on the rule is one of tiles
+    v.tile = tiled ? v.tile : right.tile;
+    v.merged_by_maximum = right.merged_by_maximum;
+    v.weights_transposed = right.weights_transposed;
+    v.numerator = right.numerator;
+    v.exponentials = v.subtracted == Subtracted::maximum ? right.exponentials : v.exponentials;
+    v.weights = right.weights;
+    v.accumulator = right.accumulator;
+    return v;
 }
 
 Across across(const Masking& masking, SharedProducts& shared, const std::vector<Index>& heads, const core::Work& work)
@@ -131,8 +180,11 @@ std::vector<double> Rows::weights(core::RowPlace place)
 }
 
 /// Σ_j w_j · v_j; a weight of 0 contributes nothing.
-std::vector<double> Rows::summed(const std::vector<double>& weights, core::RowPlace place)
+std::vector<double> Rows::summed(std::vector<double> weights, core::RowPlace place)
 {
+    for (Index j = variant_.tile; variant_.first_values && j < std::ssize(weights); ++j) {
+        weights[static_cast<std::size_t>(j % variant_.tile)] += std::exchange(weights[static_cast<std::size_t>(j)], 0);
+    }
     const Operand operand = variant_.summed == Summed::values ? Operand::values
                             : variant_.summed == Summed::keys ? Operand::keys
                                                               : Operand::queries;
@@ -163,26 +215,34 @@ const std::vector<double>& Rows::head_context(core::RowPlace place)
     if (const auto found = contexts_.find(key); found != contexts_.end()) {
         return found->second;
     }
-    const bool dropped = variant_.row_tile > 0 && place.i >= sizes_.T / variant_.row_tile * variant_.row_tile;
     std::vector<double> row =
-        dropped ? std::vector<double>(static_cast<std::size_t>(sizes_.d_v)) : summed(weights(place), place);
+        is_dropped(place) ? std::vector<double>(static_cast<std::size_t>(sizes_.d_v)) : summed(weights(place), place);
     return contexts_.emplace(key, std::move(row)).first->second;
+}
+
+bool Rows::is_dropped(core::RowPlace place) const
+{
+    return variant_.row_tile > 0 && place.i >= sizes_.T / variant_.row_tile * variant_.row_tile;
+}
+
+core::RowPlace Rows::computed_at(core::RowPlace place) const
+{
+    const Index h = variant_.heads_reversed ? call_.views.sizes.H - 1 - place.h : place.h;
+    switch (variant_.along) {
+    case Along::positions: break;
+    case Along::heads: return {place.b, place.i, h};
+    case Along::batch: return {place.i, h, place.b};
+    }
+    return {place.b, h, place.i};
 }
 
 /// Of the heads of the call, before they are written.
 std::vector<double> Rows::merged(core::RowPlace place)
 {
     const Index H = call_.views.sizes.H;
-    const auto of = [&](Index h) -> const std::vector<double>& {
-        switch (variant_.along) {
-        case Along::positions: break;
-        case Along::heads: return head_context({place.b, place.i, h});
-        case Along::batch: return head_context({place.i, h, place.b});
-        }
-        return head_context({place.b, h, place.i});
-    };
+    const auto of = [&](Index h) -> const std::vector<double>& { return head_context(computed_at({place.b, h, place.i})); };
     if (!variant_.mean_of_heads) {
-        return of(variant_.heads_reversed ? H - 1 - place.h : place.h);
+        return of(place.h);
     }
     std::vector<double> mean(static_cast<std::size_t>(sizes_.d_v));
     for (Index h = 0; h < H; ++h) {
@@ -213,6 +273,15 @@ std::vector<double> Rows::result(core::RowPlace place)
         flush_all(row, smallest_normal(call_.views.queries.type));
     }
     return row;
+}
+
+double Rows::lse(core::RowPlace place)
+{
+    const bool swaps = variant_.written == Reading::swapped;
+    const core::RowPlace at = computed_at(swaps ? swapped(place, call_.views.sizes, false) : place);
+    const double computed =
+        is_dropped(at) ? 0 : log_of_sum(variant_, score_row(masking_, shared_, at), core::is_wide(call_.views));
+    return rounded(computed, variant_.result);
 }
 
 std::vector<double> Rows::output(core::RowPlace place)
@@ -246,6 +315,7 @@ std::vector<double> compared_row(Rows& rows, Compared compared, core::RowPlace p
     case Compared::context: return rows.with_residual(rows.result(place), place);
     case Compared::weights: return rows.weights(place);
     case Compared::output: return rows.with_residual(rows.output(place), place);
+    case Compared::lse: return {rows.lse(place)};
     }
     return {};
 }
@@ -253,20 +323,31 @@ std::vector<double> compared_row(Rows& rows, Compared compared, core::RowPlace p
 std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work)
 {
     const ComparedDims l = dims_of(call, compared);
-    SharedProducts shared(call);
-    const Masking masking(call, variant);
-    const Across known = across(masking, shared, all_heads(masking.sizes), work);
-    std::vector<double> result(static_cast<std::size_t>(l.count()));
+    Pieces pieces(call, variant.packing);
+    std::deque<PieceRows> made;
     constexpr Index at_once = 32; // queries of a batch entry, all heads of each: some variants mix those
-    const Index blocks = (l.T + at_once - 1) / at_once;
-    core::for_each_block(l.B * blocks, work, [&](Index block) {
-        Rows rows(masking, shared, known);
-        const Index b = block / blocks;
-        const Index first = block % blocks * at_once;
-        for (Index i = first; i < std::min(first + at_once, l.T); ++i) {
+    struct Block {
+        PieceRows* of;
+        Index b, first, end;
+    };
+    std::vector<Block> blocks;
+    for (Piece& piece : pieces.all()) {
+        PieceRows& rows = made.emplace_back(piece, variant);
+        rows.known = across(rows.masking, piece.shared, all_heads(rows.masking.sizes), work);
+        for (Index b = 0; b < l.B; ++b) {
+            for (Index first = 0; first < piece.queries(); first += at_once) {
+                blocks.push_back({&rows, b, first, std::min(first + at_once, piece.queries())});
+            }
+        }
+    }
+    std::vector<double> result(static_cast<std::size_t>(l.count()));
+    core::for_each_block(std::ssize(blocks), work, [&](Index number) {
+        const auto& [of, b, first, end] = blocks[static_cast<std::size_t>(number)];
+        Rows rows(of->masking, of->piece.shared, of->known);
+        for (Index i = first; i < end; ++i) {
             for (Index h = 0; h < l.H; ++h) {
                 const std::vector<double> row = compared_row(rows, compared, {b, h, i});
-                const Index to = ((b * l.H + h) * l.T + i) * l.width;
+                const Index to = ((b * l.H + h) * l.T + of->piece.first + i) * l.width;
                 std::copy(row.begin(), row.end(), result.begin() + to);
             }
             if (variant.written == Reading::right) {

@@ -2,24 +2,28 @@
 #pragma once
 
 #include "attn/core/parallel.hpp"
-#include "attn/model/diagnose/scoring.hpp"
+#include "attn/model/diagnose/pieces.hpp"
 
 #include <array>
 
 namespace attn::model::diagnose {
 
 /// The array that is compared.
-enum class Compared { context, weights, output };
+enum class Compared { context, weights, output, lse };
+/// Of a stage of attend.
+[[nodiscard]] std::optional<Compared> compared_stage(std::string_view name);
 
-/// Its shape: the context (B, H, T, d_v), the weights (B, H, T, S), the output (B, 1, T, output_dim).
+/// Its shape: the context (B, H, T, d_v), the weights (B, H, T, S), the output (B, 1, T, output_dim), lse (B, H, T, 1).
 struct ComparedDims {
     Index B, H, T, width;
     [[nodiscard]] Index count() const { return B * H * T * width; }
 };
 [[nodiscard]] ComparedDims dims_of(const Call& call, Compared compared);
 
-/// Whether there are such weights at all, of the right shape.
+/// Whether there is such an array of a variant at all, of the right shape, and the variant shows there.
 [[nodiscard]] bool can_compare(const Variant& variant, Compared compared);
+/// The variant without what does not show there: of lse all that comes behind the sum, and what leaves no sum of its row.
+[[nodiscard]] Variant as_compared(const Variant& variant, Compared compared);
 
 /// What a variant needs of more than one row: of each head that was asked for, b·H + h.
 struct Across {
@@ -29,6 +33,15 @@ struct Across {
 /// `heads`: those that are needed, b·H + h; all of them count where the softmax is over everything.
 [[nodiscard]] Across across(const Masking& masking, SharedProducts& shared, const std::vector<Index>& heads,
                             const core::Work& work);
+
+/// What the rows of one piece are made with.
+struct PieceRows {
+    PieceRows(Piece& its_piece, const Variant& variant) : piece(its_piece), masking(its_piece.call, variant) {}
+
+    Piece& piece;
+    Masking masking;
+    Across known = {};
+};
 
 /// Makes rows of the result. For one thread.
 class Rows {
@@ -44,6 +57,8 @@ public:
     [[nodiscard]] const std::vector<double>& head_context(core::RowPlace place);
     /// A row of the result, as it is written.
     [[nodiscard]] std::vector<double> result(core::RowPlace place);
+    /// The log of a row's sum, as it is written.
+    [[nodiscard]] double lse(core::RowPlace place);
     /// Of all heads: h does not count.
     [[nodiscard]] std::vector<double> output(core::RowPlace place);
     /// A row of a result or of an output, and what the variant adds to it: the columns of the head, or all.
@@ -52,7 +67,10 @@ public:
 
 private:
     [[nodiscard]] const Spread* spread(core::RowPlace place);
-    [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, core::RowPlace place);
+    [[nodiscard]] std::vector<double> summed(std::vector<double> weights, core::RowPlace place);
+    [[nodiscard]] bool is_dropped(core::RowPlace place) const;
+    /// Whose row of the variant is that row of the call's heads.
+    [[nodiscard]] core::RowPlace computed_at(core::RowPlace place) const;
     [[nodiscard]] std::vector<double> merged(core::RowPlace place);
 
     const Masking& masking_;

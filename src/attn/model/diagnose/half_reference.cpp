@@ -94,9 +94,10 @@ std::vector<double> numbers_shown(const AttendInputs& inputs, const Attend& opti
 
 } // namespace
 
-HalfReference::HalfReference(const ResolvedAttend& call)
+HalfReference::HalfReference(const ResolvedAttend& call, Item stage)
     : inputs_(call.inputs), options_(call.options), settings_(call.settings), sizes_(call.views.sizes)
 {
+    options_.show = Show{stage};
     settings_.isa = core::Isa::portable;
     settings_.observer = nullptr;
     settings_.read_numbers = nullptr;

@@ -26,10 +26,11 @@ struct HalfAccuracy {
     [[nodiscard]] bool suffices() const { return largest <= allowed; }
 };
 
-/// Computes the one stage that a call of attend shows in float64 and, when a file of that type comes, in its type.
+/// Computes a stage of a call of attend in float64 and, when a file of that type comes, in its type.
 class HalfReference {
 public:
-    explicit HalfReference(const ResolvedAttend& call);
+    /// `stage`: the one that is looked at, of several.
+    HalfReference(const ResolvedAttend& call, Item stage);
 
     /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. `counts`: whether the
     /// number at a flat place counts; empty: all do. Throws Error(too_large) as attend().

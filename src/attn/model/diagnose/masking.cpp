@@ -52,9 +52,22 @@ Index end_for_first(const Variant& v, Index i, Index p)
     return floor_to(p - i % v.tile + v.shift, v.tile) + v.tile;
 }
 
-Index place_of(const Masking& masking, Index b, Index i)
+/// Where a query stands among those of its head.
+Index packed_place(const Masking& masking, Index h, Index i)
 {
-    return i + masking.asked.offsets[static_cast<std::size_t>(b)];
+    const Index group = masking.sizes.H / masking.sizes.H_kv;
+    if (masking.variant.group_packing == GroupPacking::divided) {
+        return i / group;
+    }
+    const Index row = i * group + h % group;
+    const Index first = floor_to(row, masking.variant.tile);
+    return first / group + (row - first) / group;
+}
+
+Index place_of(const Masking& masking, core::RowPlace at)
+{
+    const Index own = masking.variant.group_packing == GroupPacking::right ? at.i : packed_place(masking, at.h, at.i);
+    return own + masking.asked.offsets[static_cast<std::size_t>(at.b)];
 }
 
 /// Where query i, which stands at p, stands for the causal rule.
@@ -84,31 +97,31 @@ KeyRange seen_causally(const Masking& masking, Index i, Index p)
                                              : seen;
 }
 
-/// What causal and window let query i see. A side of the window that is a key longer is that of a query one key further.
-KeyRange placed(const Masking& masking, Index b, Index i)
+/// What causal and window let a query see. A side of the window that is a key longer is that of a query one key further.
+KeyRange placed(const Masking& masking, core::RowPlace at)
 {
     const AskedOfCore& asked = masking.asked;
-    const Index p = place_of(masking, b, i);
-    return both(seen_causally(masking, i, p), both(core::visible_keys(asked.left, p - asked.back, far),
-                                                   core::visible_keys(asked.right, p + asked.ahead, far)));
+    const Index p = place_of(masking, at);
+    return both(seen_causally(masking, at.i, p), both(core::visible_keys(asked.left, p - asked.back, far),
+                                                      core::visible_keys(asked.right, p + asked.ahead, far)));
 }
 
 /// What is hidden of that, as other keys behind it are seen.
-KeyRange hole(const Masking& masking, Index b, Index i)
+KeyRange hole(const Masking& masking, core::RowPlace at)
 {
     const Variant& v = masking.variant;
     if (!masking.asked.causal.causal || v.causal != CausalUse::diagonal_once) {
         return {0, 0};
     }
-    const Index p = place_of(masking, b, i);
-    return {p + v.shift + 1, end_for_first(v, i, p)};
+    const Index p = place_of(masking, at);
+    return {p + v.shift + 1, end_for_first(v, at.i, p)};
 }
 
 /// What the lengths let a query see.
 KeyRange valid(const Masking& masking, Index b)
 {
     const Index S = masking.sizes.S;
-    if (!masking.asked.length) {
+    if (!masking.asked.length || masking.variant.padding_zeros) {
         return {0, S};
     }
     const Index end = std::min(core::visible_keys(*masking.asked.length, {}, b, 0).end, S);
@@ -187,6 +200,10 @@ AskedOfCore::AskedOfCore(const Call& call, const Variant& v)
             v.edits[slot](*this, call);
         }
     }
+    for (Index n = 0; v.page > 0 && length && n < std::ssize(length->lengths); ++n) {
+        Index& end = length->lengths[static_cast<std::size_t>(n)];
+        end = (end + v.page - 1) / v.page * v.page;
+    }
 }
 
 core::Segments moved(const core::Segments& segments, Index late, const core::AttentionDims& l)
@@ -205,6 +222,15 @@ core::Segments moved(const core::Segments& segments, Index late, const core::Att
     return moved;
 }
 
+core::Segments of_first_entry(const core::Segments& segments, const core::AttentionDims& l)
+{
+    core::Segments same = segments;
+    for (std::size_t at = 0; at < same.of_key.size(); ++at) {
+        same.of_key[at] = segments.of_key[at % static_cast<std::size_t>(l.total())];
+    }
+    return same;
+}
+
 Index end_of_keys(const Masking& masking, Index b)
 {
     return valid(masking, b).end;
@@ -214,37 +240,44 @@ Index end_of_padding(const Masking& masking, Index b)
 {
     const Variant& v = masking.variant;
     const Index end = end_of_keys(masking, b);
-    return v.last_tile == LastTile::padded ? (end + v.tile - 1) / v.tile * v.tile : end;
+    const bool pads = v.last_tile == LastTile::padded || v.last_tile == LastTile::capped;
+    return pads ? (end + v.tile - 1) / v.tile * v.tile : end;
 }
 
 MaskRow mask_row(const Masking& masking, core::RowPlace place, Index keys)
 {
-    const auto [b, h, i] = place;
     MaskRow row;
     row.seen.assign(static_cast<std::size_t>(keys), 0);
-    const KeyRange near = placed(masking, b, i);
-    const KeyRange hidden = hole(masking, b, i);
-    const KeyRange length = valid(masking, b);
-    const auto show = [&](Index from, Index to) {
+    const KeyRange near = placed(masking, place);
+    const KeyRange hidden = hole(masking, place);
+    const KeyRange length = valid(masking, place.b);
+    const auto show = [&](std::vector<char>& seen, Index from, Index to) {
         for (Index j = std::max(from, near.begin); j < std::min(to, near.end); ++j) {
-            row.seen[static_cast<std::size_t>(j)] = j < hidden.begin || j >= hidden.end ? 1 : 0;
+            seen[static_cast<std::size_t>(j)] = j < hidden.begin || j >= hidden.end ? 1 : 0;
         }
     };
-    show(length.begin, length.end);
+    show(row.seen, length.begin, length.end);
+    if (masking.variant.cap == Cap::after_padding) {
+        row.placed.assign(row.seen.size(), 0);
+        show(row.placed, 0, keys);
+    }
     if (masking.asked.mask) {
         add_mask(masking, place, row);
     }
     if (masking.asked.segment) {
         const core::Visible own = core::visible(*masking.asked.segment, {}, place);
-        for (Index j = 0; j < masking.sizes.S; ++j) {
-            row.seen[static_cast<std::size_t>(j)] = own.sees(j) ? row.seen[static_cast<std::size_t>(j)] : char{0};
+        for (std::vector<char>* seen : {&row.seen, &row.placed}) {
+            for (Index j = 0; j < std::min(masking.sizes.S, std::ssize(*seen)); ++j) {
+                char& sees = (*seen)[static_cast<std::size_t>(j)];
+                sees = own.sees(j) ? sees : char{0};
+            }
         }
     }
     if (masking.asked.distance) {
         row.distances = distances(masking, place);
     }
-    const Index padded = end_of_padding(masking, b);
-    show(length.end, padded);
+    const Index padded = end_of_padding(masking, place.b);
+    show(row.seen, length.end, padded);
     for (RowVector<double>* numbers : {&row.added, &row.distances}) {
         if (numbers->size() > 0) {
             numbers->conservativeResize(keys);
@@ -254,9 +287,9 @@ MaskRow mask_row(const Masking& masking, core::RowPlace place, Index keys)
     return row;
 }
 
-bool tile_reaches(const Masking& masking, Index b, Index i, Index j)
+bool tile_reaches(const Masking& masking, core::RowPlace place, Index j)
 {
-    return placed(masking, b, last_of_tile(masking, i)).end > j;
+    return placed(masking, {place.b, place.h, last_of_tile(masking, place.i)}).end > j;
 }
 
 } // namespace attn::model::diagnose

@@ -1,6 +1,8 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
 #include "attn/model/diagnose/masking.hpp"
+#include "attn/model/diagnose/pieces.hpp"
+#include "attn/model/diagnose/seen_in_public.hpp"
 
 #include <fmt/format.h>
 
@@ -28,27 +30,54 @@ constexpr auto in_boolean_mask = [](const C& c) { return in_mask(c) && c.views.m
 constexpr auto in_number_mask = [](const C& c) { return in_mask(c) && !in_boolean_mask(c); };
 constexpr auto in_lengths = [](const C& c) { return !c.views.lengths.empty(); };
 constexpr auto in_segments = [](const C& c) { return c.views.segments.has_value(); };
+constexpr auto in_packed = [](const C& c) { return c.sequences.has_value(); };
 constexpr auto in_alibi = [](const C& c) { return !c.views.slopes.empty(); };
 constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
+constexpr auto in_unsorted_alibi = [](const C& c) { // as those of heads that are no power of two are
+    const auto H = static_cast<std::size_t>(c.views.sizes.H);
+    std::span<const double> slopes = c.views.slopes;
+    while (!slopes.empty() && std::ranges::is_sorted(slopes.first(H), std::greater())) {
+        slopes = slopes.subspan(H);
+    }
+    return !slopes.empty();
+};
 constexpr auto in_cache = [](const C& c) { return c.views.sizes.P > 0; };
 constexpr auto in_batch = [](const C& c) { return c.views.sizes.B > 1; };
 constexpr auto in_heads = [](const C& c) { return c.views.sizes.H > 1; };
 constexpr auto in_grouped = [](const C& c) { return c.views.sizes.H != c.views.sizes.H_kv; };
+constexpr auto in_uneven_groups = [](const C& c) { // of which no power of two holds whole ones
+    const Index group = c.views.sizes.H / c.views.sizes.H_kv;
+    return (group & (group - 1)) != 0;
+};
 constexpr auto in_equal_sizes = [](const C& c) { return c.views.sizes.d_k == c.views.sizes.d_v; };
 constexpr auto in_square = [](const C& c) { return c.is_square(); };
 
 constexpr auto in_key_heads = [](const C& c) { return in_grouped(c) && c.views.sizes.H_kv > 1; };
+constexpr auto in_paper_alibi = [](const C& c) { return c.options.alibi; }; // whose slopes follow from the number of heads
+constexpr auto in_batch_alibi = [](const C& c) { return std::ssize(c.views.slopes) > c.views.sizes.H; };
 constexpr auto in_alibi_heads = [](const C& c) { return in_alibi(c) && in_heads(c); };
 constexpr auto in_moved_alibi = [](const C& c) { // where query 0 of some batch entry does not stand at key 0
     return in_alibi(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
 };
+constexpr auto in_moved_segments = [](const C& c) { // likewise
+    return in_segments(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
+};
+constexpr auto in_batch_segments = [](const C& c) { return in_segments(c) && in_batch(c); };
 constexpr auto in_sink_heads = [](const C& c) { return in_sinks(c) && in_heads(c); };
 constexpr auto in_batch_lengths = [](const C& c) { return in_lengths(c) && in_batch(c); };
 constexpr auto hiding = [](const C& c) { return in_causal(c) + in_window(c) + in_lengths(c) + in_mask(c) + in_segments(c); };
 constexpr auto in_masked = [](const C& c) { return hiding(c) > 0; };
+constexpr auto in_narrow_mask = [](const C& c) { // where float32 rounds
+    return in_masked(c) && c.views.queries.type != ElementType::float64;
+};
 constexpr auto in_masks = [](const C& c) { return hiding(c) > 1; };                 // one alone has an entry of its own
 constexpr auto in_placed = [](const C& c) { return in_causal(c) || in_window(c); }; // where the place of the queries counts
 constexpr auto in_memory = [](const C& c) { return in_heads(c) && !in_cache(c); };  // that can be read in another order
+constexpr auto in_key_memory = [](const C& c) { return c.views.sizes.H_kv > 1 && !in_cache(c); };
+// With neither of the others everything hidden is padding.
+constexpr auto in_padding_alone = [](const C& c) {
+    return (in_lengths(c) || in_mask(c)) && (in_causal(c) || in_window(c) || in_segments(c) || in_alibi(c));
+};
 constexpr auto in_unsorted = [](const C& c) { return in_lengths(c) && c.views.sizes.B > 2; }; // two sorted ones may be reversed
 constexpr auto in_one_head = [](const C& c) { // where NumPy divides (T, S) by (T)
     return in_square(c) && c.views.sizes.B * c.views.sizes.H == 1;
@@ -85,7 +114,17 @@ std::vector<double> plain_slopes(const C& c, std::size_t first)
     return slopes;
 }
 
+/// Changes the slopes of each batch entry, or those of all.
+void change_slopes(A& a, const C& c, void (*change)(std::span<double>))
+{
+    const auto H = static_cast<std::size_t>(c.views.sizes.H);
+    for (std::span<double> slopes = a.distance->slopes; !slopes.empty(); slopes = slopes.subspan(H)) {
+        change(slopes.first(H));
+    }
+}
+
 constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
+constexpr std::string_view order_advice = "keep the slopes in their order: those of the power of two below come first";
 
 constexpr std::array list{
     // ---- scores
@@ -126,12 +165,20 @@ constexpr std::array list{
             [](V& v) { v.cap = Cap::undivided; }, in_softcap},
     Row{"softcap-unmultiplied", Group::scores, "the softcap tanh(s/c), not multiplied by c", "cap with c·tanh(s/c)",
             [](V& v) { v.cap = Cap::unmultiplied; }, in_softcap},
+    Row{"softcap-by-score", Group::scores, "the softcap s·tanh(s), by the score in place of c", "cap with c·tanh(s/c)",
+            [](V& v) { v.cap = Cap::by_score; }, in_softcap},
+    Row{"softcap-after-padding", Group::scores, "the softcap after mask or lengths, but before what else hides keys",
+            "cap first, then mask: tanh makes -c of -∞", [](V& v) { v.cap = Cap::after_padding; },
+            [](const C& c) { return in_softcap(c) && in_padding_alone(c); }},
     Row{"no-maximum", Group::scores, "exponentials of scores whose maximum was not subtracted",
-            "subtract each row's largest score before the exponential: it overflows", [](V& v) { v.maximum_subtracted = false; },
+            "subtract each row's largest score before the exponential: it overflows", [](V& v) { v.subtracted = Subtracted::nothing; },
             always},
+    Row{"maximum-clamped", Group::scores, "the maximum subtracted only where it is above 0",
+            "begin the running maximum with -∞, not with 0: far below 0 every exponential underflows",
+            [](V& v) { v.subtracted = Subtracted::or_nothing; }, always},
     Row{"no-maximum-float16", Group::scores, "exponentials in float16 of scores whose maximum was not subtracted",
             "subtract each row's largest score before the exponential: float16 ends at 65504",
-            [](V& v) { v.maximum_subtracted = false; v.exponentials = Precision::float16; },
+            [](V& v) { v.subtracted = Subtracted::nothing; v.exponentials = Precision::float16; },
             [](const C& c) { return c.views.queries.type == ElementType::float16; }},
 
     // ---- masks
@@ -167,15 +214,20 @@ constexpr std::array list{
             "hide from the first key after the query on: j <= i + offset is seen", [](V& v) { v.shift = 1; }, in_causal},
     Row{"causal-top-left", Group::masks, "causal mask aligned top-left",
             "--causal-align top-left, or align your mask at keys - queries",
-            Change{Slot::offsets, [](A& a, const C&) { std::ranges::fill(a.offsets, Index{0}); }}, in_placed},
+            Change{Slot::offsets, [](A& a, const C&) { std::ranges::fill(a.offsets, Index{0}); }},
+            [](const C& c) { return in_placed(c) && c.options.align != CausalAlign::top_left; }},
     Row{"causal-bottom-right", Group::masks, "causal mask aligned bottom-right",
             "--causal-align bottom-right, or count queries and keys from the same place",
-            Change{Slot::offsets, [](A& a, const C& c) { a.offsets = bottom_right(c); }}, in_placed},
+            Change{Slot::offsets, [](A& a, const C& c) { a.offsets = bottom_right(c); }},
+            [](const C& c) { return in_placed(c) && c.options.align != CausalAlign::bottom_right; }},
     Row{"causal-all-keys", Group::masks, "causal mask aligned at all keys, also those beyond the length",
             "align your mask at length - queries",
             Change{Slot::offsets, [](A& a, const C& c) {
                        std::ranges::fill(a.offsets, c.views.sizes.total() - c.views.sizes.T);
                    }}, [](const C& c) { return in_placed(c) && in_lengths(c); }},
+    Row{"causal-as-packed", Group::masks, "query i placed at i / (H / H_kv), as if the rows of a group were packed",
+            "divide the row by the heads of a group only where their rows are packed",
+            [](V& v) { v.group_packing = GroupPacking::divided; }, [](const C& c) { return in_placed(c) && in_grouped(c); }},
     Row{"window-missing", Group::masks, "no window", "hide the keys outside of --window",
             Change{Slot::window, [](A& a, const C&) { a.left.window.reset(); a.right.window.reset(); }}, in_window},
     Row{"window-left-less", Group::masks, "a window that looks back one key less",
@@ -221,6 +273,10 @@ constexpr std::array list{
     Row{"lengths-descending", Group::masks, "lengths sorted downwards, but not the batch entries",
             "sort the batch entries by length, too, or neither",
             Change{Slot::lengths, [](A& a, const C&) { std::ranges::sort(a.length->lengths, std::greater()); }}, in_unsorted},
+    Row{"lengths-zeros", Group::masks, "padding of zeros that is counted: keys and values from the length on",
+            "hide the keys from the length on: a score of 0 has a weight", [](V& v) { v.padding_zeros = true; }, in_lengths},
+    Row{"lengths-page", Group::masks, "lengths rounded up to whole pages", "hide the keys of the last page from the length on",
+            nullptr, in_lengths, &V::page},
     Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
             [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = 1; }, in_masked},
     Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
@@ -228,6 +284,14 @@ constexpr std::array list{
     Row{"hidden-added-minus-10", Group::masks, "hidden keys with 10 taken off their score",
             "add -∞ to what is hidden: -10 leaves it a weight", [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = -10; },
             in_masked},
+    Row{"hidden-added-minus-10000", Group::masks,
+            "hidden keys with 1e4 taken off their score, in float32, which shows where all keys are hidden",
+            "where all keys are hidden, give zeros: a finite number is not -∞",
+            [](V& v) { v.hidden = HiddenUse::added_in_float32; v.hidden_number = -1e4; }, in_narrow_mask},
+    Row{"hidden-added-minus-50000", Group::masks,
+            "hidden keys with 5e4 taken off their score, in float32, which shows where all keys are hidden",
+            "where all keys are hidden, give zeros: a finite number is not -∞",
+            [](V& v) { v.hidden = HiddenUse::added_in_float32; v.hidden_number = -5e4; }, in_narrow_mask},
     Row{"hidden-added-0", Group::masks, "no key hidden at all", "hide keys before the softmax",
             [](V& v) { v.hidden = HiddenUse::added; v.hidden_number = 0; }, in_masks},
     Row{"hidden-set-0", Group::masks, "hidden scores set to 0 (multiplied by the mask)",
@@ -241,7 +305,8 @@ constexpr std::array list{
             in_masked},
     Row{"empty-rows-nan", Group::masks, "NaN for queries that see no key", "give zeros, or pass --empty-rows nan",
             [](V& v) { v.empty = EmptyRow::nan; }, in_masked},
-    Row{"empty-rows-uniform", Group::masks, "the mean of all values for queries that see no key (a mask of -1e9)",
+    Row{"empty-rows-uniform", Group::masks, "the mean of all values for queries that see no key (a mask of -1e9, or"
+            " their scores set to -5e4)",
             "where all keys are hidden, give zeros: a large finite number is not -∞", [](V& v) { v.empty = EmptyRow::uniform; },
             in_masked},
     Row{"empty-rows-unmasked", Group::masks, "no mask for queries that see no key (one finite number added to every score)",
@@ -276,6 +341,10 @@ constexpr std::array list{
             "transpose the result before it is reshaped", [](V& v) { v.written = Reading::swapped; }, in_heads},
     Row{"heads-viewed", Group::heads, "heads and positions swapped by a view, on the way in and out",
             "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.written = Reading::swapped; }, in_memory},
+    Row{"heads-viewed-keys", Group::heads, "heads and positions of the keys swapped by a view, but not of queries and values",
+            "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.read_of = ReadOf::keys; }, in_key_memory},
+    Row{"heads-viewed-values", Group::heads, "heads and positions of the values swapped by a view, but not of queries and keys",
+            "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.read_of = ReadOf::values; }, in_key_memory},
     Row{"heads-strided-in", Group::heads, "the last dimension of the inputs split as (d, H)", "split it as (H, d)",
             [](V& v) { v.read = Reading::strided; }, in_width},
     Row{"heads-strided-scores", Group::heads, "the last dimension of queries and keys split as (d, H), but not of values",
@@ -404,8 +473,23 @@ constexpr std::array list{
             [](V& v) { v.sink = SinkUse::scaled; }, in_sinks},
     Row{"sink-first", Group::softmax, "the sink of head 0 for all", "each query head has its own sink",
             [](V& v) { v.sink = SinkUse::first; }, in_sink_heads},
+    Row{"lse-base-2", Group::softmax, "lse in base 2: log2 of the sum", "multiply it by ln 2: lse is ln Σ exp(score)",
+            [](V& v) { v.lse = LseUse::base_2; }, always},
+    Row{"lse-no-maximum", Group::softmax, "lse without its maximum: the log of the sum alone",
+            "add the largest score of the row, which was subtracted before the exponentials",
+            [](V& v) { v.lse = LseUse::without_maximum; }, always},
+    Row{"lse-no-sink", Group::softmax, "lse without the sink", "the sink is one more exponential in the sum, also in that of lse",
+            [](V& v) { v.lse = LseUse::without_sink; }, in_sinks},
     Row{"sink-reversed", Group::softmax, "the sinks of the heads in reverse order", "each query head has its own sink",
             [](V& v) { v.sink = SinkUse::reversed; }, in_sink_heads},
+    Row{"sink-of-row", Group::softmax, "the sink of head (row of the scores) mod H",
+            "each query head has its own sink: divide the row by the number of queries first",
+            [](V& v) { v.sink = SinkUse::of_row; }, in_sink_heads},
+    Row{"sink-of-key-head", Group::softmax, "the sink of head h / (H / H_kv): sinks repeated as keys and values are",
+            "each query head has its own sink", [](V& v) { v.sink = SinkUse::of_key_head; },
+            [](const C& c) { return in_sinks(c) && in_key_heads(c); }},
+    Row{"sink-per-part", Group::softmax, "a sink in the sum of each part of the keys", "add exp(sink - maximum) once, to the sum of all parts",
+            nullptr, in_sinks, &V::sink_parts},
     Row{"segments-missing", Group::masks, "segments that see each other", "hide the keys of other segments",
             Change{Slot::segments, [](A& a, const C&) { a.segment.reset(); }}, in_segments},
     Row{"segments-late", Group::masks, "segments that begin one position late", "a segment begins at its first position",
@@ -414,6 +498,27 @@ constexpr std::array list{
     Row{"segments-early", Group::masks, "segments that begin one position early", "a segment begins at its first position",
             Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = moved(*c.views.segments, -1, c.views.sizes); }},
             in_segments},
+    Row{"segments-top-left", Group::masks, "the segment of key i for query i, not that of the key at its place",
+            "a query is of the segment of key p = i + offset", Change{Slot::segments, [](A& a, const C&) { a.segment->offsets.clear(); }},
+            in_moved_segments},
+    Row{"segments-first", Group::masks, "the segments of batch entry 0 for all", "each batch entry has its own segments",
+            Change{Slot::segments, [](A& a, const C& c) { a.segment->segments = of_first_entry(*c.views.segments, c.views.sizes); }},
+            in_batch_segments},
+
+    // ---- packed sequences
+    Row{"sequences-missing", Group::masks, "sequences that see each other: no boundaries",
+            "let a query see keys from cu_seqlens[n] up to cu_seqlens[n + 1], those of its own sequence",
+            [](V& v) { v.packing = Packing::missing; }, in_packed},
+    Row{"sequences-late", Group::masks, "sequences that begin one position late", "sequence n begins at cu_seqlens[n]",
+            [](V& v) { v.packing = Packing::late; }, in_packed},
+    Row{"sequences-early", Group::masks, "sequences that begin one position early", "sequence n begins at cu_seqlens[n]",
+            [](V& v) { v.packing = Packing::early; }, in_packed},
+    Row{"sequences-of-queries", Group::masks, "the boundaries of the queries for keys and values, too",
+            "keys and values have boundaries of their own: --cu-seqlens-k", [](V& v) { v.packing = Packing::of_queries; },
+            [](const C& c) { return in_packed(c) && c.sequences->queries != c.sequences->keys; }},
+    Row{"sequences-first-keys", Group::masks, "every sequence with the first keys and values of all",
+            "move on to each sequence: add cu_seqlens[n] rows to keys and values, too",
+            [](V& v) { v.packing = Packing::first_keys; }, in_packed},
 
     // ---- positions
     Row{"alibi-missing", Group::positions, "no ALiBi", "subtract slope·distance from the scaled scores",
@@ -421,6 +526,10 @@ constexpr std::array list{
     Row{"alibi-negated", Group::positions, "ALiBi added: far keys gain", "subtract slope·distance from the scaled scores",
             Change{Slot::distances, [](A& a, const C&) { for (double& slope : a.distance->slopes) { slope = -slope; } }},
             in_alibi},
+    Row{"alibi-descending", Group::positions, "ALiBi with slopes sorted downwards", order_advice,
+            Change{Slot::distances, [](A& a, const C& c) { change_slopes(a, c, [](std::span<double> own) { std::ranges::sort(own, std::greater()); }); }}, in_unsorted_alibi},
+    Row{"alibi-ascending", Group::positions, "ALiBi with slopes sorted upwards", order_advice,
+            Change{Slot::distances, [](A& a, const C& c) { change_slopes(a, c, [](std::span<double> own) { std::ranges::sort(own); }); }}, in_unsorted_alibi},
     Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
             Change{Slot::distances, [](A& a, const C&) { a.before_scale = true; }}, in_alibi},
     Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",
@@ -430,18 +539,25 @@ constexpr std::array list{
             Change{Slot::distances, [](A& a, const C&) { a.one_sided = true; }},
             [](const C& c) { return in_alibi(c) && !in_causal(c); }},
     Row{"alibi-first-slope", Group::positions, "ALiBi with the slope of head 0 for all", "each head has its own slope",
-            Change{Slot::distances, [](A& a, const C&) {
-                       std::ranges::fill(a.distance->slopes, double{a.distance->slopes.front()});
+            Change{Slot::distances, [](A& a, const C& c) {
+                       change_slopes(a, c, [](std::span<double> own) { std::ranges::fill(own, double{own.front()}); });
                    }}, in_alibi_heads},
+    Row{"alibi-first-entry", Group::positions, "ALiBi with the slopes of batch entry 0 for all",
+            "each batch entry has its own slopes",
+            Change{Slot::distances, [](A& a, const C& c) {
+                       a.distance->slopes.resize(static_cast<std::size_t>(c.views.sizes.H));
+                   }}, in_batch_alibi},
     Row{"alibi-reversed", Group::positions, "ALiBi with the slopes of the heads in reverse order",
-            "the first head has the largest slope",
-            Change{Slot::distances, [](A& a, const C&) { std::ranges::reverse(a.distance->slopes); }}, in_alibi_heads},
+            "slope h is that of query head h",
+            Change{Slot::distances, [](A& a, const C& c) {
+                       change_slopes(a, c, [](std::span<double> own) { std::ranges::reverse(own); });
+                   }}, in_alibi_heads},
     Row{"alibi-slopes-late", Group::positions, "ALiBi with slopes that begin with 1", "begin with 2^(-8/heads)",
-            Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 0); }}, in_alibi},
+            Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 0); }}, in_paper_alibi},
     Row{"alibi-slopes-plain", Group::positions, "ALiBi with the slopes 2^(-8·h/heads) for heads that are no power of two",
             "take the slopes of the power of two below, then every other one of the next",
             Change{Slot::distances, [](A& a, const C& c) { a.distance->slopes = plain_slopes(c, 1); }},
-            [](const C& c) { return in_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
+            [](const C& c) { return in_paper_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
             "--causal-align offset, or align your mask at keys - queries",
             Change{Slot::offsets, [](A& a, const C& c) { std::ranges::fill(a.offsets, Index{c.views.sizes.P}); }},
@@ -483,6 +599,14 @@ constexpr std::array list{
         [](V& v) { v.last_tile = LastTile::dropped; }, always, &V::tile},
     Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
         "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always, &V::tile},
+    Row{"tile-padding-capped", Group::tiles, "padded keys of the last tile counted with the score -c",
+        "cap first, then mask from the number of keys on: tanh makes -c of -∞",
+        [](V& v) { v.last_tile = LastTile::capped; }, in_softcap, &V::tile},
+    Row{"tile-values-first", Group::tiles, "the values of the first tile of keys in every tile",
+        "move the values on to the next tile with the keys", [](V& v) { v.first_values = true; }, always, &V::tile},
+    Row{"tile-group-crossed", Group::tiles, "rows of packed groups placed from the start of their tile, which lies within a group",
+        "divide each row by the heads of a group, not the first row of its tile and the rest",
+        [](V& v) { v.group_packing = GroupPacking::from_tile; }, [](const C& c) { return in_placed(c) && in_uneven_groups(c); }, &V::tile},
     Row{"tile-last-slid", Group::tiles, "the last tile of keys moved back over the tile before, whose keys count twice",
         "mask the keys that the tile before has counted", [](V& v) { v.last_tile = LastTile::slid; }, always, &V::tile},
     Row{"tile-merged-by-maximum", Group::tiles, "splits of the keys merged by exp(maximum)", merge_advice,
@@ -514,12 +638,25 @@ constexpr std::array list{
         [](V& v) { v.merged_by_maximum = true; }, always, &V::parts},
 };
 
-/// Whether vectors so wide leave out numbers, and not the same ones as narrower vectors.
+/// Whether vectors so wide leave out numbers.
 bool lanes_count(Index lanes, Index numbers)
 {
-    const auto whole = [&](Index count) { return numbers / count * count; };
-    const auto same = [&](Index fewer) { return fewer < lanes && whole(fewer) == whole(lanes); };
-    return lanes < numbers && whole(lanes) != numbers && std::ranges::none_of(lane_counts, same);
+    return lanes < numbers && numbers % lanes != 0;
+}
+
+/// Whether pages of this size make lengths longer, not all of them as long as there are keys, and not as smaller pages do.
+bool pages_count(Index page, const Call& call)
+{
+    const Index keys = call.views.sizes.total();
+    const auto rounded = [&](Index to) {
+        std::vector<Index> lengths = call.views.lengths;
+        std::ranges::for_each(lengths, [&](Index& length) { length = std::min((length + to - 1) / to * to, keys); });
+        return lengths;
+    };
+    const std::vector<Index> lengths = rounded(page);
+    const auto same = [&](Index smaller) { return smaller < page && rounded(smaller) == lengths; };
+    return lengths != call.views.lengths && std::ranges::any_of(lengths, [&](Index length) { return length < keys; }) &&
+           std::ranges::none_of(tile_sizes, same);
 }
 
 /// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
@@ -529,14 +666,15 @@ bool tiles_count(const Mistake& mistake, const Call& call)
     const core::AttentionDims& l = call.views.sizes;
     const std::vector<Index> all{l.total()};
     const std::vector<Index>& lengths = call.views.lengths.empty() ? all : call.views.lengths;
-    const auto is_part = [&](Index parts) { return (l.total() + parts - 1) / parts == mistake.size; };
     const auto count = [&](Index keys) {
         const bool several = keys > mistake.size;
         const bool full = keys % mistake.size == 0;
-        return v.last_tile == LastTile::padded ? !full : several && !(v.last_tile == LastTile::slid && full);
+        const bool pads = v.last_tile == LastTile::padded || v.last_tile == LastTile::capped;
+        return pads ? !full : several && !(v.last_tile == LastTile::slid && full);
     };
-    const bool is_of_parts = v.merged_by_maximum && std::ranges::any_of(part_counts, is_part);
-    return v.causal == CausalUse::restarted ? l.T > mistake.size : !is_of_parts && std::ranges::any_of(lengths, count);
+    return v.causal == CausalUse::restarted             ? l.T > mistake.size
+           : v.group_packing == GroupPacking::from_tile ? l.T * (l.H / l.H_kv) > mistake.size
+                                                        : std::ranges::any_of(lengths, count);
 }
 
 /// What is tried with a knob: "tiles of 16".
@@ -548,21 +686,24 @@ struct Sizes {
 constexpr std::array all_sizes{
     Sizes{&V::tile, "tiles of {}", tile_sizes},     Sizes{&V::row_tile, "tiles of {}", tile_sizes},
     Sizes{&V::lanes, "vectors of {}", lane_counts}, Sizes{&V::value_lanes, "vectors of {}", lane_counts},
-    Sizes{&V::parts, "{} parts", part_counts},
+    Sizes{&V::parts, "{} parts", part_counts},      Sizes{&V::sink_parts, "{} parts", part_counts},
+    Sizes{&V::page, "pages of {}", tile_sizes},
 };
 
 std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
     for (const Row& row : list) {
+        const Index threads = threads_of(row.name);
         if (row.sized == nullptr) {
-            all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
+            all.push_back(
+                {{std::string(row.name), row.group, std::string(row.what), row.advice, threads}, row.change, row.applies});
             continue;
         }
         const Sizes& of = *std::ranges::find(all_sizes, row.sized, &Sizes::knob);
         for (const Index size : of.sizes) {
             const std::string what = fmt::format("{} ({})", row.what, fmt::format(fmt::runtime(of.how), size));
-            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, what, row.advice},
+            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, what, row.advice, threads},
                            row.change,
                            row.applies,
                            row.sized,
@@ -583,12 +724,18 @@ std::span<const Mistake> mistakes()
 
 bool size_counts(const Mistake& mistake, const Call& call)
 {
+    if (call.sequences) {
+        const Pieces pieces(call, Packing::right);
+        return std::ranges::any_of(pieces.all(), [&](const Piece& piece) { return size_counts(mistake, piece.call); });
+    }
     const core::AttentionDims& l = call.views.sizes;
     return mistake.sized == nullptr                 ? true
            : mistake.sized == &Variant::row_tile    ? l.T % mistake.size != 0
            : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, l.d_k)
            : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, l.d_v)
            : mistake.sized == &Variant::parts       ? mistake.size <= l.total()
+           : mistake.sized == &Variant::sink_parts  ? true
+           : mistake.sized == &Variant::page        ? pages_count(mistake.size, call)
                                                     : tiles_count(mistake, call);
 }
 

@@ -22,6 +22,7 @@ struct MistakeInfo {
     Group group;
     std::string what;        ///< "causal mask aligned top-left": what gives the numbers
     std::string_view advice; ///< "--causal-align top-left, or align your mask at keys - queries"
+    Index threads = 0;       ///< public ones in which it made numbers wrong: seen_in_public.hpp
 };
 
 /// What a mistake does to the right attention: it turns knobs of a variant, or edits what core is asked. nullptr: neither.
@@ -66,7 +67,7 @@ inline constexpr std::array<Index, 3> part_counts{2, 4, 8};
 
 /// All of them, in the order of the groups.
 [[nodiscard]] std::span<const Mistake> mistakes();
-/// Whether a mistake of tiles, vectors or parts changes something in this call, and not the same as one of another size.
+/// Whether a mistake of tiles, vectors or parts changes something in this call.
 [[nodiscard]] bool size_counts(const Mistake& mistake, const Call& call);
 /// Those that can be made in this call.
 [[nodiscard]] std::vector<const Mistake*> mistakes_in(const Call& call);

@@ -140,11 +140,19 @@ core::AttentionDims sizes_of(const Call& call, const ReadKnobs& knobs)
 
 Reading reading_of(const ReadKnobs& knobs, Operand operand)
 {
-    const bool is_read_so = knobs.read_of == ReadOf::all || (knobs.read_of == ReadOf::values) == (operand == Operand::values);
-    return is_read_so ? knobs.read : Reading::right;
+    const auto is_read_so = [&] {
+        switch (knobs.read_of) {
+        case ReadOf::all: return true;
+        case ReadOf::queries_and_keys: return operand != Operand::values;
+        case ReadOf::keys: return operand == Operand::keys;
+        case ReadOf::values: return operand == Operand::values;
+        }
+        return true;
+    };
+    return is_read_so() ? knobs.read : Reading::right;
 }
 
-Operands::Operands(const Call& call) : call_(call), blocks_(room_of(call)) {}
+Operands::Operands(const Call& call, std::size_t among) : call_(call), blocks_(room_of(call) / among) {}
 
 Index Operands::count(const ReadKnobs& knobs, Operand operand) const
 {
@@ -168,6 +176,10 @@ HeadBlock Operands::block(const ReadKnobs& knobs, Operand operand, Order order, 
     const Index count = std::min(rows, this->count(own, operand) - first);
     return {first, count, size, blocks_.get({operand, order, entry, h, first, own}, [&] {
                 std::vector<double> numbers = rows_read(call_, own, operand, entry, h, first, count);
+                if (own.padding_zeros && operand != Operand::queries && own.along == Along::positions) {
+                    const Index length = call_.views.lengths[static_cast<std::size_t>(entry)];
+                    std::fill(numbers.begin() + std::clamp<Index>(length - first, 0, count) * size, numbers.end(), 0.0);
+                }
                 round_all(numbers, own.inputs);
                 if (own.denormals_flushed) {
                     flush_all(numbers, smallest_normal(call_.views.queries.type));

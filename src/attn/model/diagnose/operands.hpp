@@ -96,7 +96,7 @@ struct HeadBlock {
 /// Keeps what was read last: variants share most of it. For many threads.
 class Operands {
 public:
-    explicit Operands(const Call& call);
+    explicit Operands(const Call& call, std::size_t among = 1); ///< calls that share the memory
 
     /// The rows of a head.
     [[nodiscard]] Index count(const ReadKnobs& knobs, Operand operand) const;

@@ -129,7 +129,9 @@ public:
         std::vector<Candidate> around = alone();
         const std::optional<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : std::nullopt;
         if (call && part_.all()) {
-            found = diagnose({call->call, *compared_, numbers_, right_}, work_, std::move(around));
+            found = diagnose(
+                {.call = call->call, .compared = *compared_, .numbers = numbers_, .right = right_, .free_scale = false}, work_,
+                std::move(around));
         } else {
             found.attention_tried = call.has_value();
             found.candidates = call ? of_attention(*call) : std::vector{measured({}, right_)};
@@ -139,6 +141,9 @@ public:
         const auto explains = [](const Candidate& each) { return each.mistakes.size() < 2 && each.fits(); };
         if (std::ranges::none_of(found.candidates, explains)) {
             add_pairs(found);
+        }
+        if (call && part_.all()) {
+            add_free_scale(found, {call->call, *compared_, numbers_, right_}, work_);
         }
         judge(found);
         return found;

@@ -52,6 +52,7 @@ double scale_of(const Call& call, const Variant& v)
     case Scale::twice: return right * right;
     case Scale::inverse: return 1 / right;
     case Scale::usual: return usual_scale(l, v);
+    case Scale::other: return v.other_scale;
     }
     return right;
 }
@@ -62,8 +63,21 @@ double capped(double score, double c, Cap cap)
     case Cap::missing: return score;
     case Cap::undivided: return c * math::tanh(score);
     case Cap::unmultiplied: return math::tanh(score / c);
+    case Cap::by_score: return score * math::tanh(score);
     default: return c * math::tanh(score / c);
     }
+}
+
+struct Capped {
+    double c;
+    Cap cap;
+};
+
+/// A score, -∞ of a hidden key, that is capped after the mask, or after padding.
+double capped_last(double score, double mask, double distance, Capped by)
+{
+    const bool all = by.cap == Cap::after_mask;
+    return capped(score + (all ? mask + distance : mask), by.c, by.cap) + (all ? 0 : distance);
 }
 
 /// Scale, softcap and the numbers of the mask, in the variant's order.
@@ -77,17 +91,27 @@ void shape_scores(const Masking& masking, const MaskRow& mask, std::vector<doubl
         const bool near_raw = v.mask == MaskUse::before_scale, far_raw = masking.asked.before_scale;
         const double of_mask = mask.added.size() == 0 ? 0 : mask.added(static_cast<Index>(j));
         const double of_distance = mask.distances.size() == 0 ? 0 : mask.distances(static_cast<Index>(j));
-        const double added = (near_raw ? 0 : of_mask) + (far_raw ? 0 : of_distance);
+        const double late_mask = near_raw ? 0 : of_mask, late_distance = far_raw ? 0 : of_distance;
         double s = scores[j] + (near_raw ? of_mask : 0) + (far_raw ? of_distance : 0);
         const bool early = c && v.cap == Cap::before_scale;
         s = (early ? capped(s, *c, v.cap) : s) * scale;
-        if (c && v.cap == Cap::after_mask) {
-            s = mask.seen[j] != 0 ? capped(s + added, *c, v.cap) : -*c;
-            scores[j] = s;
+        if (c && (v.cap == Cap::after_mask || v.cap == Cap::after_padding)) {
+            const double shown = mask.seen[j] != 0 ? s : -std::numeric_limits<double>::infinity();
+            scores[j] = capped_last(shown, late_mask, late_distance, {*c, v.cap});
             continue;
         }
         s = c && !early ? capped(s, *c, v.cap) : s;
-        scores[j] = s + added;
+        scores[j] = s + (late_mask + late_distance);
+    }
+}
+
+double hidden_score(const Variant& v, double score)
+{
+    switch (v.hidden) {
+    case HiddenUse::added: return score + v.hidden_number;
+    case HiddenUse::added_in_float32: return rounded(score + v.hidden_number, Precision::float32);
+    case HiddenUse::set: return v.hidden_number;
+    default: return score;
     }
 }
 
@@ -109,9 +133,7 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
         if (v.hidden == HiddenUse::after_softmax) {
             row.hidden_after[j] = 1;
         }
-        row.scores[j] = v.hidden == HiddenUse::added ? row.scores[j] + v.hidden_number
-                        : v.hidden == HiddenUse::set ? v.hidden_number
-                                                     : row.scores[j];
+        row.scores[j] = hidden_score(v, row.scores[j]);
         row.counted[j] = 1;
     }
     row.empty = row.counted.empty();
@@ -125,7 +147,7 @@ void take_again(const Masking& masking, core::RowPlace place, ScoreRow& row)
     if (last == 0 || last == row.end) {
         return;
     }
-    const bool reached = tile_reaches(masking, place.b, place.i, last);
+    const bool reached = tile_reaches(masking, place, last);
     for (auto j = static_cast<std::size_t>(row.end - tile); j < static_cast<std::size_t>(last); ++j) {
         row.scores.push_back(row.scores[j]);
         row.counted.push_back(reached ? row.counted[j] : char{0});
@@ -143,15 +165,26 @@ double log_sum(const ScoreRow& row)
     return largest + math::log(sum);
 }
 
+/// The head whose sink a row has.
+Index sink_head(const core::AttentionDims& l, SinkUse use, core::RowPlace place)
+{
+    switch (use) {
+    case SinkUse::first: return 0;
+    case SinkUse::reversed: return l.H - 1 - place.h;
+    case SinkUse::of_row: return ((place.b * l.H + place.h) * l.T + place.i) % l.H;
+    case SinkUse::of_key_head: return key_head(l, KeyHead::repeated, place.h);
+    default: return place.h;
+    }
+}
+
 /// One more score behind the others, which has no value; what a mistake makes of the sum stands in it.
-void add_sink(const Call& call, const Variant& v, Index h, ScoreRow& row)
+void add_sink(const Call& call, const Variant& v, core::RowPlace place, ScoreRow& row)
 {
     const std::vector<double>& sinks = call.views.sinks;
     if (sinks.empty() || v.sink == SinkUse::missing || v.along != Along::positions) {
         return;
     }
-    const Index of = v.sink == SinkUse::first ? 0 : v.sink == SinkUse::reversed ? std::ssize(sinks) - 1 - h : h;
-    double sink = sinks[static_cast<std::size_t>(of)];
+    double sink = sinks[static_cast<std::size_t>(sink_head(call.views.sizes, v.sink, place))];
     if (std::isinf(sink)) {
         return;
     }
@@ -160,7 +193,8 @@ void add_sink(const Call& call, const Variant& v, Index h, ScoreRow& row)
     } else if (!row.empty && v.sink == SinkUse::after_softmax) {
         sink += log_sum(row);
     }
-    row.scores.push_back(v.sink == SinkUse::scaled ? sink * scale_of(call, v) : sink);
+    sink = v.sink == SinkUse::scaled ? sink * scale_of(call, v) : sink;
+    row.scores.push_back(v.sink_parts > 0 ? sink + math::log(static_cast<double>(v.sink_parts)) : sink);
     row.counted.push_back(1);
     row.sunk = true;
     row.empty = false;
@@ -224,7 +258,10 @@ ScoreRow score_row(const Masking& masking, SharedProducts& shared, core::RowPlac
     std::fill(row.scores.begin() + row.end, row.scores.begin() + row.padded, 0.0);
     MaskRow mask = mask_row(masking, place, static_cast<Index>(row.scores.size()));
     shape_scores(masking, mask, row.scores);
-    row.counted = std::move(mask.seen);
+    if (v.last_tile == LastTile::capped) {
+        std::fill(row.scores.begin() + row.end, row.scores.begin() + row.padded, -call.options.softcap.value_or(0));
+    }
+    row.counted = std::move(v.cap == Cap::after_padding ? mask.placed : mask.seen);
     if (v.last_tile == LastTile::dropped && row.end > 0) {
         const Index kept = (row.end - 1) / v.tile * v.tile;
         std::fill(row.counted.begin() + kept, row.counted.end(), char{0});
@@ -233,7 +270,7 @@ ScoreRow score_row(const Masking& masking, SharedProducts& shared, core::RowPlac
     if (v.last_tile == LastTile::slid) {
         take_again(masking, place, row);
     }
-    add_sink(call, v, place.h, row);
+    add_sink(call, v, place, row);
     round_all(row.scores, v.softmax);
     round_all(row.scores, v.steps);
     for (double& score : row.scores) {

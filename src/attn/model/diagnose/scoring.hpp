@@ -8,7 +8,11 @@ namespace attn::model::diagnose {
 /// What variants share: queries, keys and values as they are read, and their products. For many threads.
 class SharedProducts {
 public:
-    explicit SharedProducts(const Call& call) : operands_(call) {}
+    /// `among`: how many calls share the memory that there is for numbers that are kept.
+    explicit SharedProducts(const Call& call, std::size_t among = 1)
+        : operands_(call, among), products_((std::size_t{16} << 20) / among)
+    {
+    }
 
     [[nodiscard]] Operands& operands() { return operands_; }
     /// q·k of query i of a head and every key, unrounded.
@@ -25,7 +29,7 @@ private:
     [[nodiscard]] std::vector<double> multiply(const Call& call, const ProductKnobs& knobs, Index b, Index h, Index i);
 
     Operands operands_;
-    Kept<Key> products_{std::size_t{16} << 20};
+    Kept<Key> products_;
 };
 
 /// A row that is ready for the softmax.
@@ -58,6 +62,9 @@ struct Spread {
     void append(const ScoreRow& row);
     void add(const Spread& other);
 };
+
+/// The log of a row's sum of exponentials, of a variant as_compared() with lse. `wide`: computed in float64.
+[[nodiscard]] double log_of_sum(const Variant& variant, ScoreRow row, bool wide);
 
 /// The weights of a row's keys without padding; `over`: of what spans rows, otherwise nullptr.
 [[nodiscard]] std::vector<double> weigh(const Call& call, const Variant& variant, const ScoreRow& row, const Spread* over);

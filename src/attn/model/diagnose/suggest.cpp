@@ -9,6 +9,7 @@
 #include <array>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace attn::model::diagnose {
 namespace {
@@ -22,7 +23,11 @@ struct Plan {
     double scores = 1.5; ///< of queries and keys
     double values = 1;
     bool same_shapes = true;
+    bool uneven = false;     ///< queries from small to large, and lengths that hide few keys
+    bool empty_rows = false; ///< of a mask or lengths: some queries see no key
 };
+/// What the queries of an uneven plan are multiplied by, one row after the other. Five: no number of heads is a multiple of it.
+constexpr std::array uneven_factors{0.07, 1.0, 2.0, 1.0, 4.0};
 
 // ---- tensors ---------------------------------------------------------------------------------------------------------------
 
@@ -35,23 +40,33 @@ public:
         const AttentionDims& l = plan.sizes;
         const bool by_heads = !views.merged;
         add(operand::queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
+        if (plan.uneven) {
+            make_uneven(tensors_.back());
+        }
         add(operand::keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
         add(operand::values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v), plan.values);
-        if (inputs.past_key) {
-            add(operand::past_key, heads_of(*inputs.past_key, l.H_kv, l.P, l.d_k), plan.scores);
-            add(operand::past_value, heads_of(*inputs.past_value, l.H_kv, l.P, l.d_v), plan.values);
+        if (l.P > 0) {
+            add(operand::past_key, heads_of(inputs.past_key.value_or(inputs.keys), l.H_kv, l.P, l.d_k), plan.scores);
+            add(operand::past_value, heads_of(inputs.past_value.value_or(inputs.values), l.H_kv, l.P, l.d_v), plan.values);
         }
         if (inputs.mask) {
             add_mask(*inputs.mask);
         }
         if (inputs.lengths) {
-            store_numbers(operand::lengths, {l.B}, stream_.integers(l.B, 1, l.S + 1));
+            const bool few_hidden = plan.uneven && l.total() > 2;
+            std::vector<double> lengths =
+                few_hidden ? stream_.integers(l.B, l.total() / 2 + 1, l.total()) : stream_.integers(l.B, 1, l.S + 1);
+            lengths.back() = plan.empty_rows ? 0 : lengths.back();
+            store_numbers(operand::lengths, {l.B}, lengths);
         }
         if (inputs.sinks) {
             add(operand::sinks, {l.H}, 1);
         }
         if (inputs.segments) {
             add_segments(*inputs.segments);
+        }
+        if (inputs.alibi_slopes) {
+            add_slopes(*inputs.alibi_slopes);
         }
     }
 
@@ -79,9 +94,20 @@ private:
         store_numbers(operand, std::move(shape), stream_.normal(count, 0, deviation));
     }
 
+    static void make_uneven(StoredTensor& queries)
+    {
+        std::vector<double> numbers = load<double>(queries.view()).values;
+        const auto width = static_cast<std::size_t>(queries.shape.back());
+        for (std::size_t at = 0; at < numbers.size(); ++at) {
+            numbers[at] *= uneven_factors[at / width % uneven_factors.size()];
+        }
+        queries.bytes = to_bytes<double>(queries.type, numbers);
+    }
+
     void store_numbers(const AttendOperand& operand, Shape shape, const std::vector<double>& numbers)
     {
-        const ElementType type = operand.in(inputs_)->type;
+        const TensorView* given = operand.in(inputs_);
+        const ElementType type = given != nullptr ? given->type : inputs_.keys.type; // of a cache that the call has not
         StoredTensor& tensor = tensors_.emplace_back(std::string(operand.name), type, std::move(shape));
         tensor.bytes = to_bytes<double>(type, numbers);
     }
@@ -105,9 +131,13 @@ private:
         const bool hides = boolean || std::ranges::find(kept, -infinity) != kept.end();
         const Index count = element_count(shape);
         const std::vector<double> chance = stream_.uniform(count, 0, 1);
-        std::vector<double> numbers = stream_.normal(count, 0, 1);
+        constexpr double whole = 3; // of integers, which are cut: most of those near 1 would be 0
+        std::vector<double> numbers = stream_.normal(count, 0, is_integer(given.type) ? whole : 1);
         for (std::size_t at = 0; at < numbers.size(); ++at) {
             numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
+        }
+        if (plan_.empty_rows && hides) {
+            std::fill_n(numbers.begin(), shape.back(), boolean ? 0.0 : -infinity);
         }
         store_numbers(operand::mask, std::move(shape), numbers);
     }
@@ -126,6 +156,13 @@ private:
         store_numbers(operand::segments, shape, numbers);
     }
 
+    /// As steep as most heads of the paper, and no two alike.
+    void add_slopes(const TensorView& given)
+    {
+        const Shape shape = given.shape.size() == 1 ? Shape{plan_.sizes.H} : Shape{plan_.sizes.B, plan_.sizes.H};
+        store_numbers(operand::alibi_slopes, shape, stream_.uniform(element_count(shape), 0.02, 0.5));
+    }
+
     const AttendInputs& inputs_;
     const AttendViews& views_;
     const Plan& plan_;
@@ -139,20 +176,19 @@ Index largest_tile(std::span<const Candidate> candidates)
 {
     Index largest = 0;
     for (const Candidate& candidate : candidates) {
-        largest = std::max({largest, candidate.variant.tile, candidate.variant.row_tile});
+        largest = std::max({largest, candidate.variant.tile, candidate.variant.row_tile, candidate.variant.page});
     }
     return largest;
 }
 
 struct OtherSizes {
-    Resized change;
+    InputChange change;
     AttentionDims sizes;
 };
 
 /// Other sizes one by one, then together. Where the heads are said, they stay as many.
-std::vector<OtherSizes> other_sizes(const AttendViews& views, Index tile, bool heads_are_said)
+std::vector<OtherSizes> other_sizes(const AttentionDims& given, Index tile, bool heads_are_said)
 {
-    const AttentionDims& given = views.sizes;
     const bool square = given.T == given.total() && given.P == 0;
     const bool equal = given.d_k == given.d_v;
     const auto with = [&](auto change) {
@@ -181,38 +217,64 @@ std::vector<OtherSizes> other_sizes(const AttendViews& views, Index tile, bool h
     };
     const auto grouped = [&](AttentionDims& l) {
         l.H_kv = heads_are_said ? given.H_kv : std::max<Index>(given.H_kv, 2);
-        l.H = heads_are_said ? given.H : 2 * l.H_kv;
+        l.H = heads_are_said ? given.H : 3 * l.H_kv; // tiles of rows, powers of two, begin within a group
     };
-    return {{Resized::value_width, with([&](AttentionDims& l) {
+    return {{InputChange::value_width, with([&](AttentionDims& l) {
                  l.T = square ? given.T : given.T + 3;
                  l.d_v = given.d_v + 1;
              })},
-            {Resized::wider_heads, with(wider)},
-            {Resized::more_heads, with(more)},
-            {Resized::few_keys, with(shorter)},
-            {Resized::more_keys, with(longer)},
-            {Resized::all, with([&](AttentionDims& l) {
+            {InputChange::wider_heads, with(wider)},
+            {InputChange::more_heads, with(more)},
+            {InputChange::few_keys, with(shorter)},
+            {InputChange::more_keys, with(longer)},
+            {InputChange::all, with([&](AttentionDims& l) {
                  longer(l);
                  wider(l);
                  more(l);
                  l.T += square ? 0 : 2;
                  l.d_v += 1;
              })},
-            {Resized::grouped_heads, with(grouped)}};
+            {InputChange::grouped_heads, with(grouped)}};
 }
 
-std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tied)
+/// Small ones that have what these have: a square, a cache, grouped heads, and more than two of a batch.
+AttentionDims reduced(AttentionDims l)
+{
+    constexpr Index most_keys = 67, most_heads = 4, most_entries = 3;
+    const Index group = l.H / l.H_kv;
+    l.B = std::min(l.B, most_entries);
+    l.H_kv = std::min(l.H_kv, most_heads);
+    l.H = l.H_kv * std::min(group, most_heads);
+    l.T = std::min(l.T, most_keys);
+    l.S = std::min(l.S, most_keys);
+    l.P = std::min(l.P, most_keys);
+    return l;
+}
+
+bool is_large(const AttentionDims& l)
 {
     constexpr Index large = Index{1} << 21; // scores
+    return l.B * l.H * l.T * l.total() > large;
+}
+
+/// Of the same shapes.
+std::vector<Plan> plans(const AttendViews& views)
+{
     const AttentionDims& l = views.sizes;
     std::vector<Plan> all{{l}, {l, 5, 1}};
-    if (l.B * l.H * l.T * l.total() <= large) {
+    if (!is_large(l)) {
         const double huge = std::min(largest_finite(views.queries.type) / 64, 1e6); // more than float16 holds
         for (const Plan& plan : {Plan{l, 0.4, 1}, Plan{l, 14, 1}, Plan{l, 1.5, huge}}) {
             all.push_back(plan);
         }
     }
-    for (const OtherSizes& other : other_sizes(views, largest_tile(tied), views.merged || views.sizes.P > 0)) {
+    return all;
+}
+
+std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tied)
+{
+    std::vector<Plan> all = plans(views);
+    for (const OtherSizes& other : other_sizes(views.sizes, largest_tile(tied), views.merged || views.sizes.P > 0)) {
         for (const double scores : {1.5, 5.0}) {
             all.push_back({other.sizes, scores, 1, false});
         }
@@ -243,7 +305,8 @@ public:
     Trial(const Call& call, Compared compared, std::span<const Candidate> candidates, const core::Work& work)
         : candidates_(candidates)
     {
-        const ElementType type = call.views.queries.type;
+        const ElementType given = call.views.queries.type;
+        const ElementType type = compared == Compared::lse && is_half(given) ? ElementType::float32 : given;
         for (const Candidate& candidate : candidates) {
             values_.push_back(evaluate(call, candidate.variant, compared, work));
             StoredTensor stored("", type, {std::ssize(values_.back())});
@@ -304,27 +367,48 @@ std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& g
 
 } // namespace
 
-AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
+std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
 {
-    AttendInputs inputs;
-    for (const StoredTensor& tensor : tensors) {
-        operand::called(tensor.name)->put(inputs, tensor.view());
+    const AttentionDims few = reduced(call.views.sizes);
+    std::vector<std::pair<InputChange, Plan>> plans;
+    const auto add = [&](InputChange change, const AttentionDims& sizes) -> Plan& {
+        return plans.emplace_back(change, Plan{.sizes = sizes, .uneven = true}).second;
+    };
+    for (const OtherSizes& other : other_sizes(few, tile_sizes.back(), false)) {
+        add(other.change, other.sizes);
+        if (other.change == InputChange::more_keys && few.P == 0) {
+            add(InputChange::cached, other.sizes).sizes.P = 3;
+        }
+    }
+    if (!is_large(call.views.sizes)) {
+        add(InputChange::numbers, call.views.sizes);
+    }
+    add(InputChange::larger_scores, few).scores = 14;
+    add(InputChange::empty_rows, few).empty_rows = true;
+    add(InputChange::fewer_queries, few).sizes.S = few.T + 3;
+    add(InputChange::more_queries, few).sizes.T = few.S + 3;
+    std::ranges::sort(plans, {}, &std::pair<InputChange, Plan>::first);
+    std::vector<ChangedInput> inputs;
+    for (const auto& [change, plan] : plans) {
+        Attend options = call.options;
+        if (options.heads) {
+            options.heads = plan.sizes.H;
+            options.kv_heads = plan.sizes.H_kv;
+        }
+        inputs.push_back({change, std::move(options), Drawn(call.inputs, call.views, plan).take()});
     }
     return inputs;
 }
 
-std::vector<ChangedInput> inputs_of_other_sizes(const ResolvedAttend& call)
+std::size_t ways_to_draw(const ResolvedAttend& call)
 {
-    std::vector<ChangedInput> inputs;
-    for (const OtherSizes& other : other_sizes(call.views, tile_sizes.back(), false)) {
-        Attend options = call.options;
-        if (options.heads) {
-            options.heads = other.sizes.H;
-            options.kv_heads = other.sizes.H_kv;
-        }
-        inputs.push_back({other.change, std::move(options), Drawn(call.inputs, call.views, {other.sizes}).take()});
-    }
-    return inputs;
+    return plans(call.views).size() + 1;
+}
+
+std::vector<StoredTensor> drawn_anew(const ResolvedAttend& call, std::size_t way)
+{
+    const Plan uneven{.sizes = call.views.sizes, .uneven = true};
+    return Drawn(call.inputs, call.views, way == 0 ? uneven : plans(call.views)[way - 1]).take();
 }
 
 Suggestion suggest_input(const ResolvedAttend& tied_call, Compared compared, std::span<const Candidate> tied,

@@ -1,4 +1,4 @@
-// An input that tells apart mistakes which another one ties.
+// Inputs beside those of a call: one that tells apart mistakes which it ties, and those that show mistakes which it hides.
 #pragma once
 
 #include "attn/model/diagnose/diagnose.hpp"
@@ -23,25 +23,49 @@ struct Suggestion {
 [[nodiscard]] Suggestion suggest_input(const ResolvedAttend& call, Compared compared, std::span<const Candidate> tied,
                                        const core::Work& work);
 
-/// What is different in other sizes.
-enum class Resized { value_width, wider_heads, more_heads, few_keys, more_keys, all, grouped_heads };
-inline constexpr std::array<std::string_view, 7> change_names{"values of another width than keys",
-                                                              "wider heads",
-                                                              "more batch entries and heads",
-                                                              "five keys",
-                                                              "more keys",
-                                                              "more keys in more and wider heads",
-                                                              "more query heads than key/value heads"};
+/// What is different in another input: the numbers alone, or sizes, too.
+enum class InputChange {
+    numbers,
+    larger_scores,
+    empty_rows,
+    value_width,
+    wider_heads,
+    more_heads,
+    more_keys,
+    few_keys,
+    all,
+    grouped_heads,
+    fewer_queries,
+    more_queries,
+    cached
+};
+inline constexpr std::array<std::string_view, 13> change_names{"other numbers",
+                                                               "larger scores",
+                                                               "queries that see no key",
+                                                               "values of another width than keys",
+                                                               "wider heads",
+                                                               "more batch entries and heads",
+                                                               "more keys",
+                                                               "five keys",
+                                                               "more keys in more and wider heads",
+                                                               "more query heads than key/value heads",
+                                                               "fewer queries than keys",
+                                                               "more queries than keys",
+                                                               "a cache"};
 
 /// Inputs with the options of a call in other sizes, in which tiles, vectors and parts of every size have a rest. Drawn, as
-/// those of suggest_input.
+/// those of suggest_input; small, however large the call is.
 struct ChangedInput {
-    Resized change;
+    InputChange change;
     Attend options; ///< the same, but for the number of heads
     std::vector<StoredTensor> tensors;
 };
-[[nodiscard]] std::vector<ChangedInput> inputs_of_other_sizes(const ResolvedAttend& call);
-/// What they are called says which they are; they must outlive it.
-[[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);
+/// One for each change, in the order of InputChange; other numbers in the same sizes only where the call is small.
+[[nodiscard]] std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call);
+
+/// The ways to draw inputs of the same shapes, and one of them: the first has queries from small to large, so that weights are
+/// nearly equal in some rows and a single one in others.
+[[nodiscard]] std::size_t ways_to_draw(const ResolvedAttend& call);
+[[nodiscard]] std::vector<StoredTensor> drawn_anew(const ResolvedAttend& call, std::size_t way);
 
 } // namespace attn::model::diagnose

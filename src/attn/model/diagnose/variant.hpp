@@ -42,7 +42,7 @@ enum class Reading {
 };
 
 /// What is read so; the rest is read as it should be.
-enum class ReadOf { all, queries_and_keys, values };
+enum class ReadOf { all, queries_and_keys, keys, values };
 
 /// The key/value head that query head h reads.
 enum class KeyHead {
@@ -81,6 +81,7 @@ enum class Scale {
     twice,      ///< scale²
     inverse,    ///< 1/scale
     usual,      ///< 1/√d_k, where --scale says another
+    other,      ///< Variant::other_scale
 };
 
 enum class Cap {
@@ -88,8 +89,12 @@ enum class Cap {
     missing,
     before_scale, ///< (c·tanh(s/c))·scale, s the raw score
     after_mask,   ///< numbers of the mask are added first, hidden scores are -c
+    /// Numbers of the mask are added first. What mask and length hide is -c and takes part, unless the causal rule, the window
+    /// or a segment hides it, too.
+    after_padding,
     undivided,    ///< c·tanh(s)
     unmultiplied, ///< tanh(s/c)
+    by_score,     ///< s·tanh(s)
 };
 
 // ---- masks ---------------------------------------------------------------------------------------------------------------
@@ -113,6 +118,17 @@ enum class SinkUse {
     scaled,        ///< sink·scale
     first,         ///< that of head 0 for all
     reversed,      ///< that of head H - 1 - h
+    of_row,        ///< that of head ((b·H + h)·T + i) mod H: of the row of all scores in place of its head
+    of_key_head,   ///< that of head h / (H / H_kv), as keys and values are repeated
+};
+
+/// Where the rows of a group stand for the causal rule and the window. Packed, the queries of the g = H / H_kv heads that read
+/// one key/value head are T·g rows: row n = i·g + h mod g is query i, and stands at ⌊n/g⌋ + offset.
+enum class GroupPacking {
+    right,
+    /// Of a tile of rows that begins with row f, maybe within a group, row n stands at ⌊f/g⌋ + ⌊(n - f)/g⌋ + offset.
+    from_tile,
+    divided, ///< rows that are not packed are taken for packed ones: query i stands at ⌊i/g⌋ + offset
 };
 
 enum class CausalUse {
@@ -135,10 +151,11 @@ enum class CausalUse {
 
 /// What becomes of the score of a hidden key.
 enum class HiddenUse {
-    right,         ///< it has none
-    added,         ///< Variant::hidden_number is added to the score; the key takes part as any other
-    set,           ///< the score is Variant::hidden_number; the key takes part as any other
-    after_softmax, ///< it takes part in maximum and sum, and its weight is set to 0 afterwards
+    right,            ///< it has none
+    added,            ///< Variant::hidden_number is added to the score; the key takes part as any other
+    added_in_float32, ///< likewise, and the sum is rounded to float32: of -5e4 it keeps eight bits behind the point
+    set,              ///< the score is Variant::hidden_number; the key takes part as any other
+    after_softmax,    ///< it takes part in maximum and sum, and its weight is set to 0 afterwards
 };
 
 /// A row that sees nothing.
@@ -193,6 +210,15 @@ enum class Maximum {
     swapped, ///< 2·m_t - m: what was summed is corrected by exp(new - old) in place of exp(old - new)
 };
 
+/// What exponentials have subtracted. But for the maximum, exp(s - m) overflows to infinity and underflows to 0 as float32 does
+/// (float64 for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context with a NaN among its weights.
+/// `exponentials` rounds each exp(s - m), and those rounded are summed.
+enum class Subtracted {
+    maximum,    ///< m, the largest s: right
+    nothing,    ///< 0
+    or_nothing, ///< the larger of m and 0
+};
+
 /// Of the n keys that a batch entry has by its length; without lengths n = S.
 enum class LastTile {
     right,
@@ -200,9 +226,30 @@ enum class LastTile {
     padded,  ///< n is rounded up to whole tiles by keys and values of zeros, which count: their score is 0 (nothing is added
              ///< to it), lengths and masks do not hide them, the causal rule and the window do, and then they are as other
              ///< hidden keys
+    capped,  ///< likewise, and their score is -c
     /// A last tile that is not full begins at n - tile, so that the keys that it shares with the tile before count twice: to
     /// tiles of queries, as large, whose last query comes to a key behind those by causal and window.
     slid,
+};
+
+/// What is stored as the log of the sum, lse. Nothing else depends on it.
+enum class LseUse {
+    right,           ///< m + ln Σ exp(s - m), sink and all; -inf of a row that sees nothing
+    base_2,          ///< log2 Σ exp(s)
+    without_maximum, ///< ln Σ exp(s - m)
+    without_sink,    ///< of the keys alone
+};
+
+// ---- packed sequences ----------------------------------------------------------------------------------------------------
+
+/// Where sequences that lie one after another begin and end.
+enum class Packing {
+    right,
+    missing,    ///< nowhere: all is one sequence
+    late,       ///< all but the first one position later
+    early,      ///< all but the first one position earlier
+    of_queries, ///< those of keys and values where those of the queries do
+    first_keys, ///< each takes its number of keys and values, from the first one on
 };
 
 // ---- precision -----------------------------------------------------------------------------------------------------------
@@ -227,6 +274,7 @@ struct ReadKnobs {
     Along along = Along::positions; ///< mask and lengths do not go with others; causal and window count from offset 0
     EntryUse entry = EntryUse::right;
     bool cache_missing = false;          ///< keys are the new ones alone, numbered from 0, for the mask too; offset stays
+    bool padding_zeros = false;          ///< keys and values from the length on are zeros, and the length hides none
     bool cache_last = false;             ///< the new keys come first, then the cache, and are numbered so
     Precision inputs = Precision::exact; ///< queries, keys and values
     bool denormals_flushed = false;      ///< numbers of queries, keys, values, weights and context below the smallest normal
@@ -249,6 +297,7 @@ struct ProductKnobs : ReadKnobs {
 };
 
 struct Variant : ProductKnobs {
+    Packing packing = Packing::right;
     Reading written = Reading::right; ///< of the result
     KeyHead value_head = KeyHead::repeated;
     bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
@@ -258,18 +307,22 @@ struct Variant : ProductKnobs {
     Index value_lanes = 0;          ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
 
     Scale scale = Scale::right;
+    double other_scale = 0;
     double exponent = 1; ///< exp(exponent·(s - m)) in place of exp(s - m); below 0, m is the smallest s
     Cap cap = Cap::right;
 
     MaskUse mask = MaskUse::right;
     CausalUse causal = CausalUse::right;
-    Index shift = 0;                      ///< of the causal rule alone: j > p + shift is hidden
+    Index shift = 0; ///< of the causal rule alone: j > p + shift is hidden
+    GroupPacking group_packing = GroupPacking::right;
+    Index page = 0;                       ///< lengths are rounded up to whole pages of so many keys, up to S; 0: they are not
     std::array<Edit, edit_slots> edits{}; ///< nullptr: the call's own
     HiddenUse hidden = HiddenUse::right;
     double hidden_number = 0;
     EmptyRow empty = EmptyRow::right;
 
     SinkUse sink = SinkUse::right;
+    Index sink_parts = 0; ///< exp(sink) is in the sum of each of so many parts of the keys, also of one without keys; 0: once
     Over over = Over::keys;
     Weighting weighting = Weighting::softmax;
     More more = More::none;
@@ -278,16 +331,15 @@ struct Variant : ProductKnobs {
     bool merged_by_maximum = false;  ///< the contexts of the parts, or of tiles if it is not cut, are weighed by exp(m), m the
                                      ///< largest s of the part, in place of exp(m)·Σ exp(s - m)
     bool weights_transposed = false; ///< context_i = Σ_j w(j, i)·v_j, w(j, i) the weight that query j has for key i. T = S
-    bool maximum_subtracted =
-        true; ///< without it exp(s) overflows to infinity and underflows to 0 as float32 does (float64
-              ///< for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context
-              ///< with a NaN among its weights. `exponentials` rounds each exp(s), and those rounded are summed
+    Subtracted subtracted = Subtracted::maximum;
 
     Index tile = 0;                     ///< keys of a tile, and queries of one; 0: none
+    bool first_values = false;          ///< key j meets the value of key j mod tile: every tile those of the first
     Index row_tile = 0;                 ///< the queries of the last tile of so many give zeros if it is not full; 0: none
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
+    LseUse lse = LseUse::right;
 
     Precision scores = Precision::exact;       ///< q·k, before the scale
     Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax
@@ -317,7 +369,8 @@ struct Variant : ProductKnobs {
 {
     return v.inputs != Precision::exact || v.scores != Precision::exact || v.softmax != Precision::exact ||
            v.steps != Precision::exact || v.exponentials != Precision::exact || v.weights != Precision::exact ||
-           v.accumulator != Precision::exact || v.result != Precision::exact || v.denormals_flushed;
+           v.accumulator != Precision::exact || v.result != Precision::exact || v.denormals_flushed ||
+           v.hidden == HiddenUse::added_in_float32;
 }
 
 /// Whether it does nothing but round to `type` what the plain computation in that type rounds, too: inputs, scores, weights

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace attn::model::diagnose {
 namespace {
@@ -70,19 +71,26 @@ double rounded_sum(const Numbers& numbers, Precision precision)
     return rounded(sum_of(numbers), precision);
 }
 
-/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞.
-Numbers unshifted(const Call& call, const Variant& v, const ScoreRow& row)
-{
-    Numbers e = exponentials(row, Numbers(row.scores.size(), 0));
-    const Precision precision = core::is_wide(call.views) ? Precision::exact : Precision::float32;
-    round_all(e, precision);
-    round_all(e, v.exponentials);
-    const double sum = rounded_sum(e, precision);
-    return divided(std::move(e), sum);
-}
+/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞ or 0/0.
+struct Unshifted {
+    Unshifted(const Variant& v, const ScoreRow& row, bool wide)
+        : subtracted(v.subtracted == Subtracted::or_nothing ? std::max(row.largest(), 0.0) : 0),
+          e(exponentials(row, Numbers(row.scores.size(), subtracted)))
+    {
+        const Precision precision = wide ? Precision::exact : Precision::float32;
+        round_all(e, precision);
+        round_all(e, v.exponentials);
+        sum = rounded_sum(e, precision);
+    }
 
-/// Each step rounded; the scores are, and not yet times the exponent.
-Numbers stepwise(const Variant& v, ScoreRow row)
+    double subtracted;
+
+    Numbers e;
+    double sum;
+};
+
+/// What has the largest exponential; 0 of no score.
+double largest_of_steps(const Variant& v, const ScoreRow& row)
 {
     std::optional<double> largest;
     for (std::size_t j = 0; j < row.scores.size(); ++j) {
@@ -90,11 +98,24 @@ Numbers stepwise(const Variant& v, ScoreRow row)
             largest = row.scores[j];
         }
     }
+    return largest.value_or(0);
+}
+
+Numbers exponentials_of_steps(const Variant& v, ScoreRow row)
+{
+    const double largest = largest_of_steps(v, row);
     for (double& score : row.scores) {
-        score = v.exponent * rounded(score - largest.value_or(0), v.steps);
+        score = v.exponent * rounded(score - largest, v.steps);
     }
     Numbers e = exponentials(row, Numbers(row.scores.size(), 0));
     round_all(e, v.steps);
+    return e;
+}
+
+/// Each step rounded; the scores are, and not yet times the exponent.
+Numbers stepwise(const Variant& v, const ScoreRow& row)
+{
+    Numbers e = exponentials_of_steps(v, row);
     const double sum = rounded_sum(e, v.steps);
     e = divided(std::move(e), sum);
     round_all(e, v.steps);
@@ -114,6 +135,23 @@ Numbers softmax(const Variant& v, const ScoreRow& row)
     sum += v.more == More::none ? 0 : more_of(v.more, *std::ranges::max_element(maximum));
     round_all(e, v.exponentials);
     return divided(std::move(e), sum);
+}
+
+Numbers unshifted_softmax(const Call& call, const Variant& v, const ScoreRow& row)
+{
+    Unshifted made(v, row, core::is_wide(call.views));
+    return divided(std::move(made.e), made.sum);
+}
+
+/// The maximum that is left when all keys are done.
+double last_maximum(const Variant& v, const ScoreRow& row)
+{
+    if (v.denominator != Maximum::tile) {
+        return row.largest();
+    }
+    const Numbers own = maxima(row, Maximum::tile, v.tile);
+    const auto last = std::ranges::find_if(own.rbegin(), own.rend(), [](double maximum) { return maximum != -infinity; });
+    return *last;
 }
 
 /// Each part of the keys has its own, and their number divides, or each is weighed by exp(its maximum).
@@ -205,11 +243,11 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
     case Weighting::softmax:
     case Weighting::twice: break;
     }
-    Numbers weights = over != nullptr                      ? softmax_over(v, row, *over)
-                      : !v.maximum_subtracted              ? unshifted(call, v, row)
-                      : v.steps != Precision::exact        ? stepwise(v, row)
-                      : v.parts > 0 || v.merged_by_maximum ? softmax_of_parts(v, row)
-                                                           : softmax(v, row);
+    Numbers weights = over != nullptr                       ? softmax_over(v, row, *over)
+                      : v.subtracted != Subtracted::maximum ? unshifted_softmax(call, v, row)
+                      : v.steps != Precision::exact         ? stepwise(v, row)
+                      : v.parts > 0 || v.merged_by_maximum  ? softmax_of_parts(v, row)
+                                                            : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
         return softmax({}, plain(std::move(weights)));
@@ -266,6 +304,32 @@ void Spread::add(const Spread& other)
             maximum[at] = largest;
         }
     }
+}
+
+double log_of_sum(const Variant& v, ScoreRow row, bool wide)
+{
+    if (v.lse == LseUse::without_sink && row.sunk) {
+        row.counted.back() = 0;
+    }
+    row.empty = std::ranges::find(row.counted, char{1}) == row.counted.end();
+    if (row.empty) {
+        return v.empty == EmptyRow::nan ? nan : -infinity;
+    }
+    const double raised = v.exponent > 0 ? 1 / v.exponent : 1; // another base is that of the exponential alone
+    double maximum = 0, sum = 0;
+    if (v.subtracted != Subtracted::maximum) {
+        const Unshifted of(v, row, wide);
+        maximum = of.subtracted;
+        sum = of.sum;
+    } else if (v.steps != Precision::exact) {
+        maximum = raised * v.exponent * largest_of_steps(v, row);
+        sum = rounded_sum(exponentials_of_steps(v, row), v.steps);
+    } else {
+        maximum = raised * last_maximum(v, row);
+        sum = sum_of(exponentials(row, maxima(row, v.denominator, v.tile))) + more_of(v.more, row.largest());
+    }
+    const double natural = (v.lse == LseUse::without_maximum ? 0 : maximum) + math::log(sum);
+    return v.lse == LseUse::base_2 ? natural / std::numbers::ln2 : natural;
 }
 
 std::vector<double> weigh(const Call& call, const Variant& v, const ScoreRow& row, const Spread* over)

@@ -1,6 +1,8 @@
 #include "attn/model/layer/draw_plan.hpp"
 
 #include "attn/model/layer/literal.hpp"
+#include "attn/model/recipe/option_names.hpp"
+#include "attn/model/recipe/overrides.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -464,7 +466,24 @@ public:
         add_given(stored.target, stored.side, stored.tensor, 0);
     }
 
-    void add(const Seed& seed, std::size_t step)
+    void add(const Step& of, std::size_t step)
+    {
+        if (const auto* seed = std::get_if<Seed>(&of)) {
+            return add_seed(*seed, step);
+        }
+        const auto& draw = std::get<Draw>(of);
+        if (draw.values) {
+            return add_stated(draw, step);
+        }
+        for (const Draw& part : parts_of(draw)) {
+            add_draw(part, step);
+        }
+    }
+
+    [[nodiscard]] DrawPlan plan() && { return std::move(plan_); }
+
+private:
+    void add_seed(const Seed& seed, std::size_t step)
     {
         require_seed(recipe_.generator, seed.value, place_of_step(step));
         seeded_ = true;
@@ -479,7 +498,7 @@ public:
         add_given(draw.target, side_of(draw), checked_view(*draw.values, recipe_.dtype, placed.place + ".values"), step);
     }
 
-    void add(const Draw& draw, std::size_t step)
+    void add_draw(const Draw& draw, std::size_t step)
     {
         const PlacedDraw placed{draw, shape_of(draw, dims_), place_of_step(step), &recipe_};
         PlannedDraw made{.numbers = numbers_of(placed), .count = element_count(placed.shape), .step = step};
@@ -489,9 +508,6 @@ public:
         plan_.steps.emplace_back(std::move(made));
     }
 
-    [[nodiscard]] DrawPlan plan() && { return std::move(plan_); }
-
-private:
     void add_given(Target target, Side side, const TensorView& tensor, std::size_t step)
     {
         plan_.steps.emplace_back(PlannedDraw{.target = target,
@@ -572,17 +588,13 @@ DrawPlan plan_draws(const Recipe& recipe, const ParameterInputs& inputs)
         planning.add(stored);
     }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
-        if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
-            planning.add(*seed, step);
-            continue;
-        }
-        const auto& draw = std::get<Draw>(recipe.draws[step]);
-        if (draw.values) {
-            planning.add_stated(draw, step);
-            continue;
-        }
-        for (const Draw& part : parts_of(draw)) {
-            planning.add(part, step);
+        try {
+            planning.add(recipe.draws[step], step);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::data || inputs.origin == nullptr || !inputs.origin->changes_step(step)) {
+                throw;
+            }
+            throw Error(ErrorKind::usage, fmt::format("{} {}", option::set, error.what()));
         }
     }
     return std::move(planning).plan();

@@ -11,6 +11,8 @@
 
 namespace attn::model {
 
+class Origin;
+
 /// A parameter as a file holds it.
 struct StoredParameter {
     Target target;
@@ -23,6 +25,7 @@ struct ParameterInputs {
     const ModelDims& dims;
     bool cross = false;
     std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
+    const Origin* origin = nullptr;               ///< of the steps; none: all are the recipe's
 };
 
 /// Zeros, with ones at these places.
@@ -49,8 +52,9 @@ struct DrawPlan {
     std::vector<std::variant<Seed, PlannedDraw>> steps; ///< those of files first, then in the order of the recipe
 };
 
-/// Throws Error(data) for a draw before the first seed, a tensor drawn twice or missing, a shape that is not one of those of
-/// parameters.hpp, naming the draw and both shapes, and numbers that the recipe's dtype does not hold.
+/// Throws Error(data), or Error(usage) where the command line has changed the step, for a draw before the first seed, a tensor
+/// drawn twice or missing, a shape that is not one of those of parameters.hpp, naming the draw and both shapes, and numbers
+/// that the recipe's dtype does not hold.
 [[nodiscard]] DrawPlan plan_draws(const Recipe& recipe, const ParameterInputs& inputs);
 
 } // namespace attn::model

@@ -8,10 +8,6 @@ namespace attn::model {
 
 TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
 {
-    if (is_integer(mask.type)) {
-        throw Error(ErrorKind::data, "the mask", name_of(mask.type),
-                    "bool, float16, bfloat16, float32, float64; in text True and False, or decimals");
-    }
     const Shape given = mask.shape;
     const bool hides = last == ShortMask::hides;
     const auto refuse = [&] {
@@ -55,7 +51,7 @@ std::optional<std::string> doubt_about(const TensorView& mask)
         return std::nullopt;
     }
     return "the mask holds numbers, 0 and 1 alone, which are added to the scores; to hide keys it must hold booleans, false "
-           "where a key is hidden";
+           "where a key is hidden: mask.astype(bool) in NumPy, mask.bool() in PyTorch, True and False in text";
 }
 
 } // namespace attn::model

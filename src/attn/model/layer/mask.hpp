@@ -1,4 +1,5 @@
-// Masks that come as tensors: boolean, true = seen, or numbers that are added to the scores.
+// Masks that come as tensors: boolean, true = seen, or numbers that are added to the scores, integers among them, as the
+// operator of ONNX adds them.
 #pragma once
 
 #include "attn/tensor/view.hpp"
@@ -13,7 +14,7 @@ namespace attn::model {
 enum class ShortMask { hides, repeats };
 
 /// The mask as a view of shape `target` (…, T, S): missing dimensions in front and those of length 1 are repeated, the last one
-/// as is said. Throws Error(data) for another shape, and for integers.
+/// as is said. Throws Error(data) for another shape.
 [[nodiscard]] TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last);
 
 /// A warning where a mask of numbers holds only 0 and 1: false and true were meant, most likely.

@@ -57,6 +57,7 @@ struct Allowed {
     bool above_itself = false;                               ///< whether a real may be `above`
     double below = std::numeric_limits<double>::infinity();  ///< of a real
     std::optional<double> none = {};                         ///< of a real: the number that "none" stands for
+    std::optional<double> absent = {};                       ///< of a real: the number that says that it is absent
     std::span<const std::string_view> names = {};            ///< of a choice, in the order of its enumeration
     std::span<const Alias> aliases = {};                     ///< of a choice: what others call some of the names
     std::string_view in_words = {};                          ///< of a real or of several: what an error says is allowed
@@ -137,14 +138,14 @@ namespace allow {
 {
     return {.type = FieldType::choice, .names = names, .aliases = aliases};
 }
-/// Any finite number; or one above a limit, or from it on.
+/// Any finite number; or one above 0, or 0, which says that there is none; or one from a limit on.
 [[nodiscard]] constexpr Allowed real(std::string_view in_words)
 {
     return {.type = FieldType::real, .in_words = in_words};
 }
-[[nodiscard]] constexpr Allowed real_above(double limit, std::string_view in_words)
+[[nodiscard]] constexpr Allowed real_or_0(std::string_view in_words)
 {
-    return {.type = FieldType::real, .above = limit, .in_words = in_words};
+    return {.type = FieldType::real, .above = 0, .above_itself = true, .absent = 0, .in_words = in_words};
 }
 [[nodiscard]] constexpr Allowed real_from(double limit, std::string_view in_words)
 {
@@ -159,6 +160,12 @@ inline constexpr Allowed flag{.type = FieldType::flag};
 inline constexpr Allowed text{.type = FieldType::text};
 
 } // namespace allow
+
+/// A real as a field holds it: nothing where the number says so.
+[[nodiscard]] inline FieldValue real_value(double number, const Allowed& allowed)
+{
+    return allowed.absent == number ? FieldValue() : number;
+}
 
 // ---- where it stands -------------------------------------------------------------------------------------------------
 

@@ -142,23 +142,11 @@ void lay_fields(const Overrides& over, Recipe& recipe, const Origin& origin)
                 continue;
             }
             const bool of_draws = f == &field::output_projection && !recipe.parameters;
-            const bool absent = std::holds_alternative<std::monostate>(over.at(*f)); // made so in make_room
-            if (!of_draws && !absent) {
+            const bool absent = std::holds_alternative<std::monostate>(over.at(*f)) && !f->allowed.absent;
+            if (!of_draws && !absent) { // absent: made so in make_room
                 of_this_kind(*f, recipe, origin).member.set(recipe, over.at(*f));
             }
         }
-    }
-}
-
-/// NumPy's RandomState takes no wider seed.
-void require_seed(const Overrides& over, const Recipe& recipe, const Origin& origin)
-{
-    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    const auto seed = over.find<std::uint64_t>(draw_field::seed);
-    if (seed && recipe.generator == Generator::numpy && *seed > most) {
-        throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(*seed),
-                    fmt::format("0 to {} with {} {}", most, origin.name_of(field::generator),
-                                generator_names[static_cast<std::size_t>(Generator::numpy)]));
     }
 }
 
@@ -319,6 +307,16 @@ bool has_output_projection(const Recipe& recipe)
            (recipe.parameters && recipe.parameters->output_projection.value_or(false));
 }
 
+void require_seed(Generator generator, std::uint64_t seed, const Origin& origin)
+{
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (generator == Generator::numpy && seed > most) {
+        throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(seed),
+                    fmt::format("0 to {} with {} {}", most, origin.name_of(field::generator),
+                                generator_names[static_cast<std::size_t>(Generator::numpy)]));
+    }
+}
+
 Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
 {
     recipe.published.clear();
@@ -328,7 +326,9 @@ Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
     make_room(over, recipe);
     require_parts(over, recipe, origin);
     lay_fields(over, recipe, origin);
-    require_seed(over, recipe, origin);
+    if (const auto seed = over.find<std::uint64_t>(draw_field::seed)) {
+        require_seed(recipe.generator, *seed, origin);
+    }
     lay_draws(over, recipe, origin);
     if (seeded) {
         lay_seed(over, recipe, origin);
@@ -349,6 +349,13 @@ Origin Origin::with_table_of(const std::string& file) const
 {
     Origin origin = *this;
     origin.table_ = file.empty() ? "" : "the embedding table of " + file;
+    return origin;
+}
+
+Origin Origin::with_steps(std::set<std::size_t> steps) const
+{
+    Origin origin = *this;
+    origin.steps_ = std::move(steps);
     return origin;
 }
 

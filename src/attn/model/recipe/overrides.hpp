@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,10 @@ public:
     /// The same beside an embedding table that came with the parameters of a file, which says how many rows there are.
     [[nodiscard]] Origin with_table_of(const std::string& file) const;
 
+    /// The same where the command line has changed these steps of the draws.
+    [[nodiscard]] Origin with_steps(std::set<std::size_t> steps) const;
+    [[nodiscard]] bool changes_step(std::size_t step) const { return steps_.contains(step); }
+
     /// Whether the command line decides over the field.
     [[nodiscard]] bool from_option(const FieldInfo& field) const { return all_ || overrides_.contains(field); }
     /// "--heads" when the command line decides, otherwise "dims.heads".
@@ -68,7 +73,12 @@ private:
     OptionName option_ = nullptr;
     bool all_ = false;
     std::string table_;
+    std::set<std::size_t> steps_;
 };
+
+/// Throws Error(usage) for a seed from an option that the generator does not take: NumPy's RandomState takes no wider one than
+/// 32 bits.
+void require_seed(Generator generator, std::uint64_t seed, const Origin& origin);
 
 /// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
 /// output projection, adds W_o as the last draw, and so does its size; saying one head drops it, but that of a layer that is

@@ -67,7 +67,7 @@ Recipe default_recipe()
     const auto draw = [](Target target, Initialisation init) { return Draw{.target = target, .init = init}; };
     Recipe recipe;
     recipe.draws = {
-        Seed{123},
+        Seed{usual_seed},
         draw(Target::embedding, Initialisation::normal),
         draw(Target::W_q, Initialisation::uniform),
         draw(Target::W_k, Initialisation::uniform),

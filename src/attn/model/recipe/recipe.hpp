@@ -242,6 +242,9 @@ struct Draw {
     bool operator==(const Draw&) const = default;
 };
 
+/// The one of a command without a seed, as Raschka's tutorials have it.
+inline constexpr std::uint64_t usual_seed = 123;
+
 /// Starts the generator's stream anew.
 struct Seed {
     std::uint64_t value = 0;

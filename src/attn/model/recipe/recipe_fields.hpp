@@ -344,8 +344,8 @@ inline constexpr Recipes scale{
      .symbol = "X|none"},
     at<&Recipe::attention, &Attention::scale>};
 inline constexpr Recipes softcap{{.key = "attention.softcap",
-                                  .allowed = allow::real_above(0, "a finite number above 0 such as 30"),
-                                  .meaning = "X·tanh(scores/X) before masks",
+                                  .allowed = allow::real_or_0("a finite number above 0 such as 30, or 0 for none"),
+                                  .meaning = "X·tanh(scores/X) before masks; 0 is none",
                                   .symbol = "X"},
                                  at<&Recipe::attention, &Attention::softcap>};
 inline constexpr Recipes dropout{

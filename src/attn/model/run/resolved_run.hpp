@@ -29,7 +29,10 @@ struct ResolvedRun {
     void tell_of_parameters() const;
     /// After those of the words (extra_key.hpp). Of a run that is the only one of its recipe.
     [[nodiscard]] bool has_extra_key() const;
-    [[nodiscard]] ParameterInputs parameter_inputs() const { return {dims, words.cross, settings.parameters}; }
+    [[nodiscard]] ParameterInputs parameter_inputs() const
+    {
+        return {dims, words.cross, settings.parameters, &settings.origin};
+    }
 
     const Recipe& config; ///< as it was given
     const RunSettings& settings;

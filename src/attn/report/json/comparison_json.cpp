@@ -12,6 +12,7 @@ namespace attn::report {
 namespace {
 
 using model::diagnose::Against;
+using model::diagnose::BlindSpots;
 using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
 using model::diagnose::MistakeInfo;
@@ -156,6 +157,9 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
         json.member(mistakes, names_of(candidate));
         json.member("what", of_each(candidate, &MistakeInfo::what));
         json.member("advice", of_each(candidate, &MistakeInfo::advice));
+        if (candidate.variant.scale == model::diagnose::Scale::other) {
+            json.member("scale", candidate.variant.other_scale);
+        }
     });
     if (diagnosis.named == 1) {
         json.member("times_farther", diagnosis.farther);
@@ -206,6 +210,29 @@ void write(JsonWriter& json, const SuggestedFile& file, const Diagnosis& diagnos
     json.end_object();
 }
 
+void write(JsonWriter& json, const BlindSpots& spots)
+{
+    json.member("seen", static_cast<Index>(spots.seen()));
+    json.member("possible", static_cast<Index>(spots.possible));
+    json.member("rtol", spots.tolerance.rtol);
+    json.member("atol", spots.tolerance.atol);
+    json.member("half_allowed", spots.half_allowed);
+    json.member("noise", spots.noise);
+    json.objects("unseen", spots.unseen, [&](const model::diagnose::BlindSpot& spot) {
+        json.member("mistake", spot.mistake->name);
+        json.member("what", spot.mistake->what);
+        json.member("advice", spot.mistake->advice);
+        json.member("threads", spot.mistake->threads);
+        json.member("why", model::diagnose::blind_names[static_cast<std::size_t>(spot.why)]);
+        if (spot.change) {
+            json.member("change", model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)));
+        }
+        if (spot.why != model::diagnose::Blind::no_room) {
+            json.member("largest_difference", spot.largest);
+        }
+    });
+}
+
 } // namespace
 
 void write_diagnosis_json(const JudgedFile& file, Buffer& buffer)
@@ -241,29 +268,29 @@ void write_diagnosis_json(const JudgedFile& file, Buffer& buffer)
         if (file.suggested != nullptr) {
             write(json, *file.suggested, *against.diagnosis);
         }
+        if (file.together != nullptr) {
+            json.begin_object("together");
+            json.member("pattern", model::diagnose::pattern_names.at(static_cast<std::size_t>(file.together->pattern)));
+            json.array("named", file.together->named, [&](const Candidate& each) { json.strings(names_of(each)); });
+            json.end_object();
+        }
     });
 }
 
-void write_blind_spots_json(const model::diagnose::BlindSpots& spots, Buffer& buffer)
+void write_blind_spots_json(const BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer)
 {
     write_json_line(buffer, [&](JsonWriter& json) {
         json.member(key::schema, "attn-cli/blind-spots/1");
-        json.member("seen", static_cast<Index>(spots.seen()));
-        json.member("possible", static_cast<Index>(spots.possible));
-        json.member("rtol", spots.tolerance.rtol);
-        json.member("atol", spots.tolerance.atol);
-        json.member("half_allowed", spots.half_allowed);
-        json.objects("unseen", spots.unseen, [&](const model::diagnose::BlindSpot& spot) {
-            json.member("mistake", spot.mistake->name);
-            json.member("what", spot.mistake->what);
-            json.member("advice", spot.mistake->advice);
-            json.member("why", model::diagnose::blind_names[static_cast<std::size_t>(spot.why)]);
-            if (spot.change) {
-                json.member("change", model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)));
-            } else {
-                json.member("largest_difference", spot.largest);
+        write(json, spots);
+        if (suggested != nullptr) {
+            json.begin_object("suggested_input");
+            if (!suggested->path.empty()) {
+                json.member(file_key, suggested->path);
+                json.member("command", suggested->command);
+                write(json, suggested->spots);
             }
-        });
+            json.end_object();
+        }
     });
 }
 

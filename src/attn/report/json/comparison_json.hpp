@@ -3,8 +3,8 @@
 
 #include "attn/model/check/check.hpp"
 #include "attn/model/check/compare.hpp"
-#include "attn/model/diagnose/blind_spots.hpp"
 #include "attn/report/json_writer.hpp"
+#include "attn/report/text/blind_spots.hpp"
 #include "attn/report/text/diagnosis.hpp"
 #include "attn/tensor/buffer.hpp"
 
@@ -40,6 +40,6 @@ void write_diagnosis_json(const JudgedFile& file, Buffer& buffer);
 
 // What `attend --blind-spots` says, as JSON: one object on one line, "schema": "attn-cli/blind-spots/1".
 
-void write_blind_spots_json(const model::diagnose::BlindSpots& spots, Buffer& buffer);
+void write_blind_spots_json(const model::diagnose::BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer);
 
 } // namespace attn::report

@@ -81,8 +81,8 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
 void write_error_map(const Against& against, std::string_view name, Buffer& buffer)
 {
     if (!against.where) {
-        throw Error(ErrorKind::usage,
-                    std::string(model::option::output) + " with --against draws the differences of weights, context or output");
+        throw Error(ErrorKind::usage, std::string(model::option::output) +
+                                          " with --against draws the differences of weights, context, lse or output");
     }
     SvgOptions options;
     options.title = fmt::format("where {} differs", name);

@@ -1,6 +1,7 @@
 #include "attn/report/text/blind_spots.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/report/text/display.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include <iterator>
 #include <span>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace attn::report {
@@ -24,24 +25,24 @@ std::string short_number(double value)
     return value == 0 ? "0" : math::scientific(value, 1);
 }
 
-std::string_view change_of(const BlindSpot& spot)
-{
-    return model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change));
-}
-
-/// What stands above those that go unseen for the same reason.
+/// What stands above those that go unseen for the same reason, and that the same change shows.
 std::string title_of(const BlindSpot& spot, const BlindSpots& spots)
 {
+    const std::string_view change =
+        spot.change ? model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)) : std::string_view();
+    std::string title;
     switch (spot.why) {
-    case Blind::same: return "these give the right numbers:";
+    case Blind::no_room: return fmt::format("these need {}:", change);
+    case Blind::same: title = "these give the right numbers"; break;
     case Blind::tolerated:
-        return fmt::format("these stay within the tolerance, --rtol {} --atol {}:", math::shortest(spots.tolerance.rtol),
-                           math::shortest(spots.tolerance.atol));
+        title = fmt::format("these stay within the tolerance, --rtol {} --atol {}", math::shortest(spots.tolerance.rtol),
+                            math::shortest(spots.tolerance.atol));
+        break;
     case Blind::as_type_allows:
-        return fmt::format("these stay as near to float64 as the type allows, {}:", short_number(*spots.half_allowed));
-    case Blind::no_room: return fmt::format("these need {}:", change_of(spot));
+        title = fmt::format("these stay as near to float64 as the type allows, {}", short_number(*spots.half_allowed));
+        break;
     }
-    return "";
+    return spot.change ? fmt::format("{}; {} would show them:", title, change) : title + ":";
 }
 
 /// Whether one is the other with another size of tiles, vectors or parts, unseen for the same reason.
@@ -64,17 +65,21 @@ std::string line_of(std::span<const BlindSpot> spots)
             text.insert(text.size() - 1, fmt::format(", {}", spot.mistake->size));
         }
     }
-    return largest == 0 || first.why == Blind::same ? text
-                                                    : fmt::format("{}; largest difference {}", text, short_number(largest));
+    if (largest > 0 && first.why != Blind::same) {
+        text += fmt::format("; largest difference {}", short_number(largest));
+    }
+    if (const Index threads = first.mistake->threads; threads > 0) {
+        text += fmt::format("; seen in {} public {}", threads, threads == 1 ? "issue" : "issues");
+    }
+    return text;
 }
 
-} // namespace
-
-void write_blind_spots(const BlindSpots& spots, Buffer& buffer)
+/// Those that go unseen, in groups.
+void write_unseen(const BlindSpots& spots, Buffer& buffer)
 {
-    buffer.append(fmt::format("this test sees {} of {} mistakes\n", spots.seen(), spots.possible));
     std::vector<BlindSpot> unseen = spots.unseen;
-    std::ranges::stable_sort(unseen, {}, [](const BlindSpot& spot) { return std::pair(spot.why, spot.change); });
+    std::ranges::stable_sort(unseen, {},
+                             [](const BlindSpot& spot) { return std::tuple(spot.why, spot.change, -spot.mistake->threads); });
     for (auto first = unseen.begin(); first != unseen.end();) {
         if (first == unseen.begin() || title_of(*first, spots) != title_of(*(first - 1), spots)) {
             buffer.append(fmt::format("\n{}\n", title_of(*first, spots)));
@@ -83,6 +88,28 @@ void write_blind_spots(const BlindSpots& spots, Buffer& buffer)
             std::find_if_not(first + 1, unseen.end(), [&](const BlindSpot& each) { return is_sibling(*first, each); });
         buffer.append(line_of({first, last}) + "\n");
         first = last;
+    }
+}
+
+} // namespace
+
+void write_blind_spots(const BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer)
+{
+    buffer.append(fmt::format("this test sees {} of {} mistakes\n", spots.seen(), spots.possible));
+    if (spots.noise > 1) {
+        buffer.append(fmt::format("a right result may fail it: rounding alone takes {} times what is allowed\n",
+                                  short_number(spots.noise)));
+    }
+    const bool written = suggested != nullptr && !suggested->path.empty();
+    if (written) {
+        buffer.append(fmt::format(
+            "{}, of the same shapes, shows {}; run your attention on it, and then, with its result:\n  {}\n"
+            "what {} does not show:\n",
+            visible(suggested->path), suggested->spots.seen(), visible(suggested->command), visible(suggested->path)));
+    }
+    write_unseen(written ? suggested->spots : spots, buffer);
+    if (suggested != nullptr && !written) {
+        buffer.append("\nno input is written: none that was drawn in these shapes shows more\n");
     }
 }
 

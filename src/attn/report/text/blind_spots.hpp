@@ -4,9 +4,18 @@
 #include "attn/model/diagnose/blind_spots.hpp"
 #include "attn/tensor/buffer.hpp"
 
+#include <string>
+
 namespace attn::report {
 
-/// How many mistakes the test sees, and those that would pass it, by why.
-void write_blind_spots(const model::diagnose::BlindSpots& spots, Buffer& buffer);
+/// Inputs on which a test sees more, what it does not see on them, and the command that a result on them is held against.
+struct RevealingFile {
+    model::diagnose::BlindSpots spots;
+    std::string path, command; ///< both empty: nothing was written, since no input that was drawn shows more
+};
+
+/// How many mistakes the test sees, and those that would pass it, by why; where a file is suggested, those that pass a test on
+/// that. `suggested`: nullptr where none was asked for.
+void write_blind_spots(const model::diagnose::BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer);
 
 } // namespace attn::report

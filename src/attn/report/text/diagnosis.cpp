@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -24,7 +25,6 @@ using model::diagnose::Told;
 using model::diagnose::Verdict;
 using model::diagnose::Where;
 
-constexpr std::size_t most_named = 6;
 constexpr std::string_view strict = "--strict"; // what alone lets such a file differ
 
 /// Two digits: "0.31", "7.1e-07", "2300".
@@ -88,15 +88,11 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
 void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     buffer.append(name + " cannot be told apart on this input: it is as near to each of\n");
-    const std::size_t shown = std::min(diagnosis.named, most_named);
-    for (std::size_t n = 0; n < shown; ++n) {
-        const Candidate& peer = diagnosis.candidates[n];
+    const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
+    for (const Candidate& peer : tied) {
         buffer.append(fmt::format("  {}: largest difference {}\n", what_of(peer), about(peer.distance.largest)));
     }
-    if (diagnosis.named > shown) {
-        buffer.append(fmt::format("  and {} more, which --json lists\n", diagnosis.named - shown));
-    }
-    write_advice(std::span(diagnosis.candidates).first(shown), buffer);
+    write_advice(tied, buffer);
 }
 
 void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buffer& buffer)
@@ -177,6 +173,12 @@ std::string as_half(const Against& against)
                                        about(against.half->largest), about(against.half->allowed), name_of(against.half->type));
 }
 
+/// "mine.npz", or "mine.npz:lse" of one of several arrays.
+std::string shown_name(const JudgedFile& file)
+{
+    return visible(file.name) + (file.together == nullptr ? "" : ":" + file.against.array);
+}
+
 /// How a file agrees.
 std::string agreement(const Against& against)
 {
@@ -244,21 +246,41 @@ std::string what_of(const Candidate& candidate)
     return text.empty() ? "the right result" : text;
 }
 
+void write_together(const model::diagnose::Together& together, std::string_view name, Buffer& buffer)
+{
+    constexpr std::array<std::string_view, model::diagnose::pattern_names.size()> sentences{
+        "",
+        "lse alone differs: the attention is right, and what is stored as lse is not",
+        "lse agrees: scores, masks and sums are right, and the mistake comes after them",
+        "the weights agree: the mistake is in the values, in their sum, or in how the result is written",
+        "all differ: the mistake comes before the sum, or there is more than one",
+        "one array differs, and another that is made of it agrees: there is a mistake in what is stored"};
+    if (together.pattern == model::diagnose::Pattern::all_agree) {
+        return;
+    }
+    std::string named;
+    for (const Candidate& each : together.named) {
+        named += (named.empty() ? "" : ", or ") + what_of(each);
+    }
+    buffer.append(fmt::format("{}: {}; {}\n", visible(name), sentences.at(static_cast<std::size_t>(together.pattern)),
+                              named.empty() ? "none of the mistakes that are named gives all arrays"
+                                            : "all arrays are given by " + named));
+}
+
 void write_diagnosis_line(const JudgedFile& file, Buffer& buffer)
 {
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    std::string text = visible(file.name) + ": ";
+    std::string text = shown_name(file) + ": ";
     if (against.agrees()) {
         text += agreement(against);
     }
     if (against.told() == Told::mistake) {
         text += against.agrees() ? ", but is also what this gives: " : "";
         text += against.diagnosis->verdict == Verdict::likely ? "perhaps " : "";
-        for (std::size_t n = 0; n < std::min(against.diagnosis->named, most_named); ++n) {
+        for (std::size_t n = 0; n < against.diagnosis->named; ++n) {
             text += (n == 0 ? "" : ", or ") + what_of(against.diagnosis->candidates[n]);
         }
-        text += against.diagnosis->named > most_named ? ", or others" : "";
     } else if (!against.agrees() && against.beyond_lengths) {
         text += "differs only in queries at or beyond the lengths";
     } else if (!against.agrees()) {
@@ -276,7 +298,7 @@ void write_diagnosis(const JudgedFile& file, Buffer& buffer)
 {
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    const std::string shown = visible(file.name);
+    const std::string shown = shown_name(file);
     const std::string largest = ", largest difference " + about(compared.largest_difference()) + as_half(against);
     switch (against.agreement) {
     case Agreement::within_tolerance:

@@ -92,9 +92,12 @@ TEST(ValueOf, ANumberIsFiniteAndInItsRange)
         EXPECT_EQ(refusal(field::scale, text),
                   "--scale: got '" + std::string(text) + "'; allowed: none, or a finite number such as 0.25 or 1e-3");
     }
-    for (const char* text : {"0", "-1", "-0", "nan", "inf", "none", "", "1e999", "1e-999"}) {
+    for (const char* text : {"0", "0.0", "-0"}) {
+        EXPECT_EQ(value(field::softcap, text), FieldValue()) << text;
+    }
+    for (const char* text : {"-1", "nan", "inf", "none", "", "1e999", "1e-999"}) {
         EXPECT_EQ(refusal(field::softcap, text),
-                  "--softcap: got '" + std::string(text) + "'; allowed: a finite number above 0 such as 30");
+                  "--softcap: got '" + std::string(text) + "'; allowed: a finite number above 0 such as 30, or 0 for none");
     }
     EXPECT_EQ(refusal(field::rope_base, "0.5"),
               "--positions rope:base: got '0.5'; allowed: a finite number from 1, such as 500000");

@@ -300,8 +300,7 @@ TEST(Recipe, RefusesAttentionOptionsOutOfRange)
         {R"({"window":[1,2147483649]})", "attention.window[1]: got 2147483649; allowed: an integer from -1 to 2147483647"},
         {R"({"scale":"half"})",
          "attention.scale: got the string 'half'; allowed: none, or a finite number such as 0.25 or 1e-3"},
-        {R"({"softcap":0})", "attention.softcap: got 0; allowed: a finite number above 0 such as 30"},
-        {R"({"softcap":-1})", "attention.softcap: got -1; allowed: a finite number above 0 such as 30"},
+        {R"({"softcap":-1})", "attention.softcap: got -1; allowed: a finite number above 0 such as 30, or 0 for none"},
         {R"({"causal":1})", "attention.causal: got 1; allowed: true or false"},
         {R"({"scores":"QQ"})", "attention.scores: got 'QQ'; allowed: QK, KQ"},
         {R"({"mask":{"file":"m","sha256":"AB"}})",
@@ -498,8 +497,8 @@ TEST(Builtin, HoldsRecipesAndSchemasByName)
     for (const auto& file : attn::io::builtin_schemas()) {
         names.emplace_back(file.name);
     }
-    EXPECT_EQ(names,
-              (std::vector<std::string>{"blind-spots", "check", "diagnosis", "explanation", "recipe", "result", "tensor"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"blind-spots", "check", "diagnosis", "explanation", "raw", "recipe", "result",
+                                               "tensor"}));
     EXPECT_TRUE(attn::io::find(attn::io::builtin_recipes(), "owen-2025"));
     EXPECT_FALSE(attn::io::find(attn::io::builtin_recipes(), "owen"));
 }

@@ -139,9 +139,8 @@ TEST(Npy, RefusesPickles)
 
 TEST(Npy, RefusesOtherTypesByName)
 {
-    expect_refused(
-        npy(npy_header("<c8", "(1,)"), "12345678"),
-        "element type: got '<c8'; allowed: float16, bfloat16 (in .safetensors), float32, float64, bool, int32, int64");
+    expect_refused(npy(npy_header("<c8", "(1,)"), "12345678"),
+                   "element type: got '<c8'; allowed: float16, bfloat16, float32, float64, bool, int32, int64");
     for (const std::string_view type : {"<u4", "<U3", "|S2", "|V2", "<M8[ns]", "f", "<f16", "<<f4", "", "<"}) {
         expect_refused(npy(npy_header(type, "(1,)"), "1234"), "element type: got '" + std::string(type) + "'");
     }
@@ -247,14 +246,37 @@ TEST(Npy, WritesEveryTypeAndShape)
     }
 }
 
-TEST(Npy, CannotHoldBfloat16)
+TEST(Npy, WritesBfloat16AsTwoBytesOfNoType)
 {
+    const std::string bits("\x80\x3f\xc0\xbf", 4);
     attn::Buffer file;
-    const std::string message = error_of(attn::ErrorKind::usage, [&] {
-        attn::io::write_npy({"", attn::row_major_view(ElementType::bfloat16, {0}, {})}, file);
-    });
-    EXPECT_EQ(file.text(), "");
-    EXPECT_NE(message.find("got bfloat16"), std::string::npos) << message;
+    attn::io::write_npy({"", attn::row_major_view(ElementType::bfloat16, {2}, oracle::bytes_of(bits))}, file);
+    const std::string header = "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }"; // as ml_dtypes has it
+    EXPECT_EQ(file.text(), npy(header + std::string(128 - 10 - 1 - header.size(), ' ') + "\n", bits));
+    expect_refused(file.text(),
+                   "element type: got '<V2', two bytes of no type; allowed: FILE:bfloat16 or FILE:NAME:bfloat16, if");
+    const auto tensors = read(file.text(), "bfloat16");
+    EXPECT_EQ(tensors.at("", "").view.type, ElementType::bfloat16);
+    EXPECT_EQ(values(tensors), (std::vector<double>{1, -1.5}));
+}
+
+TEST(Npy, ReadsTwoBytesOfNoTypeAsItIsTold)
+{
+    const std::string bits("\x80\x3f\xc0\xbf\x40\x40\x00\x00", 8);
+    for (const char* type : {"<V2", "|V2", "=V2", "V2"}) {
+        EXPECT_EQ(values(read(npy(npy_header(type, "(2, 2)"), bits), "bfloat16")), (std::vector<double>{1, -1.5, 3, 0}))
+            << type;
+    }
+    EXPECT_EQ(values(read(npy(npy_header("<V2", "(2, 2)", "True"), bits), "bfloat16")), (std::vector<double>{1, 3, -1.5, 0}));
+    for (const char* type : {"<f4", "<f2", "<u2", ">V2", "|V4", "V", ""}) {
+        expect_refused(npy(npy_header(type, "(2, 2)"), bits),
+                       "element type: got bfloat16 said of '" + std::string(type) + "'; allowed: that of '<V2' alone",
+                       "bfloat16");
+    }
+    expect_refused(npy(npy_header("<V2", "(5,)"), bits), "elements: got 8 bytes; allowed: 10 for the shape (5,) of bfloat16",
+                   "bfloat16");
+    expect_refused(npy(npy_header("<V2", "(4,)"), bits), "the name 'q'; allowed: none", "q:bfloat16");
+    oracle::expect_every_length_but_its_own_refused(npy(npy_header("<V2", "(4,)"), bits));
 }
 
 } // namespace

@@ -85,6 +85,38 @@ TEST(Npz, LooksAtNothingButTheWantedMember)
     expect_refused(two, "no tensor 'z'", "z");
 }
 
+TEST(Npz, ReadsTwoBytesOfNoTypeAsItIsTold)
+{
+    const std::string halves = npy(npy_header("<V2", "(2,)"), std::string("\x80\x3f\xc0\xbf", 4));
+    const std::string file = zip({{"a.npy", one_two}, {"h.npy", halves}, {"squeezed.npy", halves, true}});
+    const auto untold = read(file);
+    ASSERT_EQ(untold.unsupported.size(), 2);
+    EXPECT_EQ(values(untold, "a"), (Values{1, 2}));
+    expect_refused(file, "'h' in q.file: element type: got '<V2', two bytes of no type; allowed: FILE:bfloat16", "h");
+    for (const char* name : {"h", "squeezed"}) {
+        const auto one = read(file, name + std::string(":bfloat16"));
+        ASSERT_EQ(one.entries.size(), 1);
+        EXPECT_EQ(values(one, name), (Values{1, -1.5}));
+    }
+    const auto all = read(file, "bfloat16");
+    EXPECT_EQ(all.entries.size(), 3);
+    EXPECT_EQ(values(all, "squeezed"), (Values{1, -1.5}));
+    EXPECT_EQ(values(all, "a"), (Values{1, 2}));
+    expect_refused(file, "element type: got bfloat16 said of '<f4'", "a:bfloat16");
+    expect_refused(file, "no tensor 'x'", "x:bfloat16");
+    const std::string named = zip({{"bfloat16.npy", three}, {"a:bfloat16.npy", one_two}, {"h.npy", halves}});
+    EXPECT_EQ(values(read(named, "bfloat16"), "bfloat16"), (Values{3}));
+    EXPECT_EQ(values(read(named, "a:bfloat16"), "a:bfloat16"), (Values{1, 2}));
+}
+
+TEST(Npz, WritesBfloat16AsTwoBytesOfNoType)
+{
+    const std::string bits("\x80\x3f\xc0\xbf", 4);
+    attn::Buffer file;
+    attn::io::write_npz({{"h", attn::row_major_view(attn::ElementType::bfloat16, {2}, oracle::bytes_of(bits))}}, file);
+    EXPECT_EQ(values(read(file.text(), "h:bfloat16"), "h"), (Values{1, -1.5}));
+}
+
 TEST(Npz, ListsTypesThatItDoesNotReadUntilOneIsWanted)
 {
     const std::string integers = npy(npy_header("<u4", "(1,)"), "1234");

@@ -197,9 +197,6 @@ TEST(LayOut, RefusesTypesThatHoldNoScores)
     const AttendInputs good = inputs({2, 3}, {2, 3}, {2, 3});
     expect_refused(whole, "values: got int64; allowed: float16, bfloat16, float32, float64");
     expect_refused(boolean, "queries: got bool; allowed: float16, bfloat16, float32, float64");
-    expect_refused(
-        with_mask(good, {2, 2}, ElementType::int64),
-        "the mask: got int64; allowed: bool, float16, bfloat16, float32, float64; in text True and False, or decimals");
     expect_refused(with_lengths(good, {1}, ElementType::float32), "the lengths: got float32; allowed: int32, int64");
 }
 

@@ -101,6 +101,20 @@ std::vector<Call> calls(Inputs& inputs)
     std::fill(segments.begin() + 9, segments.end(), 5);
     sunk.segments = inputs.keep({21}, ElementType::int64, segments);
     all.push_back(call_of(sunk, far));
+    AttendInputs cut = of(5, 8, 6); // two batch entries with segments of their own, the first query at key 3
+    std::vector<double> of_entries(16, 1);
+    std::fill(of_entries.begin() + 5, of_entries.begin() + 11, 2);
+    cut.segments = inputs.keep({2, 8}, ElementType::int64, of_entries);
+    far.alibi = false;
+    all.push_back(call_of(cut, far));
+    AttendInputs packed = cut; // three sequences
+    packed.queries = inputs.tensor({12, 4, 8});
+    packed.keys = inputs.tensor({20, 2, 8});
+    packed.values = inputs.tensor({20, 2, 8});
+    packed.segments.reset();
+    packed.cu_seqlens = inputs.keep({4}, ElementType::int64, {0, 3, 9, 12});
+    packed.cu_seqlens_k = inputs.keep({4}, ElementType::int64, {0, 6, 13, 20});
+    all.push_back(call_of(packed, far));
     std::vector<double> seen;
     for (Index i = 0; i < 21 * 21; ++i) {
         seen.push_back(i % 3 == 0 || i % 7 == 0 ? 1 : 0);
@@ -133,6 +147,20 @@ std::vector<Call> calls(Inputs& inputs)
     large.keys = inputs.keep({2, 2, 4, 8}, ElementType::float16, std::vector<double>(2 * 2 * 4 * 8, 9));
     all.push_back(call_of(large, {}));
 
+    AttendInputs grouped = cached; // three heads of a group, whose rows are more than the largest tile, and sinks
+    grouped.past_key.reset();
+    grouped.past_value.reset();
+    grouped.queries = inputs.tensor({1, 6, 90, 2});
+    grouped.keys = inputs.tensor({1, 2, 90, 2});
+    grouped.values = inputs.tensor({1, 2, 90, 2});
+    grouped.sinks = inputs.tensor({6});
+    all.push_back(call_of(grouped, causal));
+
+    AttendInputs blind = of(5, 5, 8); // query 0 sees nothing
+    blind.mask = inputs.keep({1, 5}, ElementType::boolean, {0, 1, 1, 1, 1});
+    causal.softcap = 3;
+    all.push_back(call_of(blind, causal));
+
     AttendInputs one = of(21, 21, 8); // NumPy divides (T, S) by (T)
     for (attn::TensorView* tensor : {&one.queries, &one.keys, &one.values}) {
         *tensor = inputs.tensor({21, 8});
@@ -157,11 +185,17 @@ std::vector<Call> calls(Inputs& inputs)
     sorted.lengths = inputs.keep({3}, ElementType::int64, {5, 9, 2});
     all.push_back(call_of(sorted, {}));
 
+    AttendInputs steep = of(5, 9, 8); // slopes of each batch entry
+    steep.alibi_slopes = inputs.keep({2, 4}, ElementType::float32, {0.5, 0.25, 0.125, 0, 1, 0.75, 0.375, 2});
+    all.push_back(call_of(steep, {}));
+
     AttendInputs odd = one; // sizes of which vectors of every width leave something else
     odd.queries = inputs.tensor({3, 125});
     odd.keys = inputs.tensor({4, 125});
     odd.values = inputs.tensor({4, 125});
-    all.push_back(call_of(odd, {}));
+    Attend capped;
+    capped.softcap = 3;
+    all.push_back(call_of(odd, capped));
     return all;
 }
 
@@ -199,7 +233,7 @@ TEST(Mistakes, NoTwoOfOneCallTurnTheSameKnobs)
     }
 }
 
-TEST(Mistakes, EachChangesTheContextOfACallInWhichItCanBeMade)
+TEST(Mistakes, EachChangesTheContextOrTheSumsOfACallInWhichItCanBeMade)
 {
     Inputs inputs;
     std::set<std::string> without_effect;
@@ -207,11 +241,14 @@ TEST(Mistakes, EachChangesTheContextOfACallInWhichItCanBeMade)
         without_effect.insert(mistake.name);
     }
     for (const Call& call : calls(inputs)) {
-        const std::vector<double> right = evaluate(call, {}, Compared::context, {});
-        for (const Mistake* mistake : mistakes_in(call)) {
-            if (without_effect.contains(mistake->name) &&
-                differ(right, evaluate(call, mistake->on({}), Compared::context, {}))) {
-                without_effect.erase(mistake->name);
+        for (const Compared compared : {Compared::context, Compared::lse}) {
+            const std::vector<double> right = evaluate(call, {}, compared, {});
+            for (const Mistake* mistake : mistakes_in(call)) {
+                const Variant variant = as_compared(mistake->on({}), compared);
+                if (can_compare(variant, compared) && without_effect.contains(mistake->name) &&
+                    differ(right, evaluate(call, variant, compared, {}))) {
+                    without_effect.erase(mistake->name);
+                }
             }
         }
     }
@@ -222,6 +259,9 @@ TEST(Mistakes, WithoutOneTheResultIsThatOfAttend)
 {
     Inputs inputs;
     for (const Call& call : calls(inputs)) {
+        if (call.sequences) { // PackedSequencesAreEachACall
+            continue;
+        }
         const attn::core::AttentionDims& l = call.views.sizes;
         attn::StoredTensor expected("context", ElementType::float64, {l.B, l.H, l.T, l.d_v});
         attn::core::AttentionOutputs outputs{};
@@ -233,6 +273,40 @@ TEST(Mistakes, WithoutOneTheResultIsThatOfAttend)
         ASSERT_EQ(got.size(), wanted.size());
         for (std::size_t i = 0; i < got.size(); ++i) {
             ASSERT_NEAR(got[i], wanted[i], 2e-6) << i;
+        }
+    }
+}
+
+TEST(Mistakes, PackedSequencesAreEachACall)
+{
+    Inputs inputs;
+    Attend options;
+    options.causal = true;
+    options.align = attn::model::CausalAlign::bottom_right;
+    const std::vector<Index> queries{0, 4, 4, 9}, keys{0, 3, 5, 14};
+    AttendInputs packed{
+        .queries = inputs.tensor({9, 2, 3}), .keys = inputs.tensor({14, 1, 3}), .values = inputs.tensor({14, 1, 5})};
+    packed.cu_seqlens = inputs.keep({4}, ElementType::int64, {queries.begin(), queries.end()});
+    packed.cu_seqlens_k = inputs.keep({4}, ElementType::int64, {keys.begin(), keys.end()});
+    const Variant strict = std::ranges::find(mistakes(), "causal-strict", &Mistake::name)->on({});
+    const std::vector<double> together = evaluate(call_of(packed, options), strict, Compared::context, {.threads = 2});
+    for (const std::size_t n : {0, 2}) { // the other one has no queries
+        const Index T = queries[n + 1] - queries[n], S = keys[n + 1] - keys[n];
+        const auto rows = [](const attn::TensorView& view, Index first, Index count) { // of (total, H, d)
+            attn::TensorView part = view;
+            part.bytes = part.bytes.subspan(static_cast<std::size_t>(first * view.strides[0] * size_of(view.type)));
+            part.shape[0] = count;
+            return part;
+        };
+        Attend alone = options;
+        alone.layout = attn::model::TensorLayout::bshd;
+        const AttendInputs one{.queries = rows(packed.queries, queries[n], T),
+                               .keys = rows(packed.keys, keys[n], S),
+                               .values = rows(packed.values, keys[n], S)};
+        const std::vector<double> own = evaluate(call_of(one, alone), strict, Compared::context, {});
+        for (Index at = 0; at < 2 * T * 5; ++at) { // (H, T, d_v) in (H, total, d_v)
+            const Index h = at / 5 / T, row = queries[n] + at / 5 % T;
+            EXPECT_EQ(own[static_cast<std::size_t>(at)], together[static_cast<std::size_t>((h * 9 + row) * 5 + at % 5)]);
         }
     }
 }

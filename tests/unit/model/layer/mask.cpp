@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <numeric>
 
 namespace {
@@ -73,11 +72,14 @@ TEST(Mask, RefusesShapesThatDoNotBroadcast)
     }
 }
 
-TEST(Mask, RefusesIntegers)
+TEST(Mask, TakesIntegersAsNumbers)
 {
-    const std::array<std::byte, 24> bytes{};
-    const auto view = attn::row_major_view(ElementType::int64, {3}, bytes);
-    EXPECT_THROW((void)broadcast_mask(view, {1, 1, 3}, ShortMask::hides), attn::Error);
+    StoredTensor mask("mask", ElementType::int64, {3});
+    mask.bytes = attn::to_bytes<double>(mask.type, std::vector<double>{0, -3, 1});
+    EXPECT_EQ(values_of(broadcast_mask(mask.view(), {1, 2, 3}, ShortMask::hides)), (std::vector<float>{0, -3, 1, 0, -3, 1}));
+    EXPECT_FALSE(attn::model::doubt_about(mask.view()));
+    mask.bytes = attn::to_bytes<double>(mask.type, std::vector<double>{0, 1, 1});
+    EXPECT_TRUE(attn::model::doubt_about(mask.view()));
 }
 
 } // namespace
