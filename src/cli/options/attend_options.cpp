@@ -134,8 +134,7 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     }
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
     const bool several = attend.attend.show.size() > 1;
-    const bool of_variants =
-        attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).size() == 0;
+    const bool of_variants = attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).empty();
     if (attend.against.given() && several && !of_variants) {
         throw Error(ErrorKind::usage, model::option::show, stages,
                     "one with --against, or of context, weights and lse several");
