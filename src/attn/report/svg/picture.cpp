@@ -181,6 +181,11 @@ std::string drawn_names()
 
 void require_cells(const Shape& shape)
 {
+    constexpr Index most_heads = 100000; // each takes 300 bytes at least, and the largest picture has 30 MB
+    if (shape.front() > most_heads) {
+        throw Error(ErrorKind::too_large, "picture", fmt::format("{} heads {}", shape.front(), to_string(shape)),
+                    fmt::format("up to {}; choose some with --head", most_heads));
+    }
     if (element_count(shape) > most_values) {
         throw Error(ErrorKind::too_large, "picture", fmt::format("{} cells {}", element_count(shape), to_string(shape)),
                     fmt::format("up to {}; choose a few rows with --query", most_values));
