@@ -137,7 +137,11 @@ private:
             numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
         }
         if (plan_.empty_rows && hides) {
-            std::fill_n(numbers.begin(), shape.back(), boolean ? 0.0 : -infinity);
+            double hidden = 0;
+            if (!boolean) {
+                hidden = -infinity;
+            }
+            std::fill_n(numbers.begin(), shape.back(), hidden);
         }
         store_numbers(operand::mask, std::move(shape), numbers);
     }
