@@ -30,7 +30,7 @@ except ImportError as missing:
 
 from mistaken_attention import INF, Attention, Case, rounded
 from mistakes import MISTAKES, possible, possible_somehow, whole_tile
-from planted_mistakes import THREADS, UNIT, Question, inexact, quiet, report, passes, save, verdict
+from planted_mistakes import THREADS, UNIT, Question, accused, inexact, quiet, report, passes, save, verdict
 
 
 # ---- packed sequences
@@ -334,16 +334,6 @@ def judge(form, seed: int, wanted: list, program: str) -> list[tuple]:
         return [(planted, verdict(question, planted, program)) for planted in wanted if planted in question.results]
 
 
-def accused(form, seed: int, program: str) -> bool:
-    """Whether a correct result, with a kernel's noise, is called a mistake's."""
-    with tempfile.TemporaryDirectory() as folder:
-        question = form(seed, Path(folder), mistakes=[])
-        said, _ = question.ask(program, question.file())
-        if said:
-            print(f"seed {seed}: a correct result is accused: {said}", file=sys.stderr)
-        return bool(said)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
@@ -356,7 +346,7 @@ def main() -> int:
     program, form = str(Path(given.program).resolve()), FORMS[given.form]
     heard = {(name,): Counter() for name in form.names if not given.only or name.startswith(tuple(given.only))}
     with ThreadPoolExecutor(THREADS, initializer=quiet) as pool:
-        wrong = sum(pool.map(lambda seed: accused(form, seed, program), range(given.seed, given.seed + given.correct)))
+        wrong = sum(pool.map(lambda seed: accused(seed, program, form), range(given.seed, given.seed + given.correct)))
         for first in range(given.seed, given.seed + 10 * given.cases, THREADS):
             wanted = [planted for planted, answers in heard.items() if sum(answers.values()) < given.cases]
             for answers in pool.map(lambda seed: judge(form, seed, wanted, program), range(first, first + THREADS)):

@@ -241,10 +241,10 @@ def report(heard: dict, share: float):
               + " <- failed" * (not passes(answers, share)))
 
 
-def accused(seed: int, program: str) -> bool:
+def accused(seed: int, program: str, form=Question) -> bool:
     """Whether a correct result, with a kernel's noise, is called a mistake's."""
     with tempfile.TemporaryDirectory() as folder:
-        question = Question(seed, Path(folder), mistakes=[])
+        question = form(seed, Path(folder), mistakes=[])
         said, _ = question.ask(program, question.file())
         if said:
             print(f"seed {seed}: a correct result is accused: {said}", file=sys.stderr)
