@@ -161,6 +161,9 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     const std::vector<StoredTensor> drawn =
         options.random.given() ? model::draw_inputs(options.random.drawn, memory_limit()) : std::vector<StoredTensor>();
     const model::AttendInputs inputs = open(options, drawn, files, log);
+    if (options.show.all && inputs.mask && (inputs.mask->type == ElementType::boolean || is_integer(inputs.mask->type))) {
+        options.attend.show = options.attend.show.without({model::Item::dmask}); // of booleans there is none
+    }
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
         files.require_apart_from(path);
     }

@@ -79,15 +79,31 @@ void declare_attention(Options& options, AttendOptions& attend)
                 how.nan_for_empty_rows);
 }
 
+void declare_gradients(Options& options, AttendOptions& attend)
+{
+    using namespace model::operand;
+    options.group("Gradients and dropout");
+    declare_files(options, attend, {&grad, &grad_lse});
+    options.add(option::grad_ones, attend.attend.grad_ones);
+    options.exclude({option::grad_ones.name, grad.option});
+    declare_files(options, attend, {&kept});
+    OptionInfo dropout = option_of(field::dropout, model::option::dropout);
+    dropout.meaning = "leave out the weights that --kept does not keep, and divide the others by 1 - P";
+    options.add(dropout, [&attend](const model::FieldValue& p) { attend.attend.dropout = {.p = std::get<double>(p)}; });
+    options.need({model::option::dropout}, kept.option);
+    options.need({kept.option}, model::option::dropout);
+}
+
 } // namespace
 
 void declare_attend(Options& options, AttendOptions& attend)
 {
     declare_inputs(options, attend);
     declare_attention(options, attend);
+    declare_gradients(options, attend);
     options.group("Output");
     declare_show(options, model::ShownBy::attend,
-                 {"stages to write, such as scores,weights,context", name_of(model::Item::context)}, attend.show);
+                 {"stages to write, such as scores,weights,context", "context; with a gradient dq,dk,dv"}, attend.show);
     options.add(option::out_dtype, attend.attend.out_type);
     declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
@@ -126,9 +142,11 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     if (attend.against.suggest) {
         (void)format_of_suggested(attend.against);
     }
+    const auto given = [&](const model::AttendOperand& operand) { return attend.has(operand); };
     if (attend.show.all) {
-        attend.attend.show =
-            model::attend_items(attend.attend, [&](const model::AttendOperand& operand) { return attend.has(operand); });
+        attend.attend.show = model::attend_items(attend.attend, given);
+    } else if (!attend.show.given() && model::differentiates(attend.attend, given)) {
+        attend.attend.show = {model::Item::dq, model::Item::dk, model::Item::dv};
     } else if (attend.show.given()) {
         attend.attend.show = attend.show.items;
     }

@@ -42,6 +42,10 @@ std::string_view in_words(Needs needs)
     case Needs::dropout: return option::dropout;
     case Needs::output_projection: return "--output-projection";
     case Needs::cache: return "--past-key and --past-value";
+    case Needs::gradient: return "--grad, --grad-ones or --grad-lse";
+    case Needs::cache_gradient: return "--grad, --past-key and --past-value";
+    case Needs::mask_gradient: return "--grad and a --mask of numbers";
+    case Needs::sink_gradient: return "--grad and --sinks";
     case Needs::model:
     case Needs::tokenizer: return option::model;
     }
