@@ -123,7 +123,7 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& l
             arrays.back().found.array = several ? right.name : "";
         }
         JudgedArrays judged;
-        if (several) {
+        if (several && !is_gradient(call.resolved.stages.front().item)) {
             judged.together = diagnose::together(attention, arrays, work);
         }
         std::ranges::transform(arrays, std::back_inserter(judged.found),

@@ -153,9 +153,10 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
     const bool several = attend.attend.show.size() > 1;
     const bool of_variants = attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).empty();
-    if (attend.against.given() && several && !of_variants) {
+    const bool of_gradients = std::ranges::all_of(attend.attend.show, model::is_gradient);
+    if (attend.against.given() && several && !of_variants && !of_gradients) {
         throw Error(ErrorKind::usage, model::option::show, stages,
-                    "one with --against, or of context, weights and lse several");
+                    "one with --against, or several gradients, or of context, weights and lse several");
     }
     if (several && (attend.against.picture || attend.against.suggest)) {
         throw Error(ErrorKind::usage, model::option::show, stages,

@@ -142,6 +142,15 @@ def test_packed_sequences_have_the_gradients_that_each_has_alone(folder):
             assert (together[name][first:last] == array).all()
 
 
+def test_gradients_in_one_file_are_judged_one_by_one(folder):
+    mine = stages(folder, "--grad", "g.npy")
+    mine["dk"] = mine["dk"] / 2
+    numpy.savez(folder / "mine.npz", **mine)
+    done = run("attend", *QKV, "--grad", "g.npy", "--against", "mine.npz", "--json", cwd=folder)
+    assert done.code == 1 and done.err == b""
+    assert {line["array"]: line["agrees"] for line in map(json.loads, done.out.splitlines())} == {"dq": True, "dk": False, "dv": True}
+
+
 def test_a_result_file_of_one_gradient_is_compared_with_it(folder):
     succeeds("attend", *QKV, "--grad", "g.npy", "--show", "dk", "-o", "dk.npy", cwd=folder)
     assert b"agrees" in succeeds("attend", *QKV, "--grad", "g.npy", "--show", "dk", "--against", "dk.npy", cwd=folder).out
