@@ -13,12 +13,6 @@ namespace {
 /// Terms of a panel: as many as stay in the first-level cache.
 constexpr Index terms_at_once = 128;
 
-const ProductKernels& best_product_kernels()
-{
-    static const ProductKernels& best = *available_product_kernels().back(); // asked once: see isa.cpp
-    return best;
-}
-
 /// Some rows of B and as many of their columns as a panel has; behind the last one zeros.
 void pack(const MatrixView<double>& B, Index first_row, Index rows, Index first_column, Index width, std::vector<double>& panel)
 {
@@ -43,6 +37,12 @@ std::vector<const ProductKernels*> available_product_kernels()
     }
 #endif
     return available;
+}
+
+const ProductKernels& best_product_kernels()
+{
+    static const ProductKernels& best = *available_product_kernels().back(); // asked once: see isa.cpp
+    return best;
 }
 
 LeftFactor columns_of(const Matrix<double>& A, Index first, Index count)
@@ -83,11 +83,6 @@ void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Ma
             C.middleCols(column, columns) = edge.leftCols(columns);
         }
     }
-}
-
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C)
-{
-    add_product(A, B, C, best_product_kernels());
 }
 
 } // namespace attn::core

@@ -19,13 +19,13 @@ struct LeftFactor {
 /// Aᵀ of some columns of A, of which nothing is copied either.
 [[nodiscard]] LeftFactor transposed(const Matrix<double>& A, Index first, Index count);
 
-/// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order.
-/// Throws Error(internal) for sizes that do not go together.
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const ProductKernels& kernels);
-/// With the fastest kernels of this processor.
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C);
-
 /// Those that this processor runs, the fastest last.
 [[nodiscard]] std::vector<const ProductKernels*> available_product_kernels();
+[[nodiscard]] const ProductKernels& best_product_kernels();
+
+/// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order.
+/// Throws Error(internal) for sizes that do not go together.
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C,
+                 const ProductKernels& kernels = best_product_kernels());
 
 } // namespace attn::core
