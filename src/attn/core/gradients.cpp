@@ -17,6 +17,7 @@ namespace attn::core {
 namespace {
 
 constexpr Index pieces_at_once = 8;   ///< of query rows, which threads share
+constexpr Index rows_of_a_piece = 4;  ///< at least: fewer would read the keys more often than they are multiplied
 constexpr Index keys_of_a_piece = 64; ///< that a thread adds up
 
 void require_differentiable(const AttentionInputs& in, const AttentionOptions& options, const LossGradients& loss)
@@ -57,7 +58,7 @@ double rounded_to(double value)
     return static_cast<double>(static_cast<Scalar>(value));
 }
 
-/// Some rows of head (b, h), rounded to Scalar; zeros without a view.
+/// Rounded to Scalar.
 template <typename Scalar>
 Matrix<double> load_rows(const TensorView& view, const QueryRows& rows)
 {
@@ -116,8 +117,9 @@ public:
     /// All rows of query head h.
     void add_head(Index h, MaskSums* mask, HeadSums& sums, const Work& work)
     {
-        const Index per_piece = std::max<Index>(scores_per_block / std::max<Index>(sizes_.total(), 1), 4);
-        const Index at_once = per_piece * pieces_at_once;
+        const Index scores = pieces_at_once * scores_per_block;
+        const Index at_once = std::max(scores / std::max<Index>(sizes_.total(), 1), rows_of_a_piece);
+        const Index per_piece = std::max(at_once / pieces_at_once, rows_of_a_piece);
         const Work part{.threads = work.threads};
         for (Index first = 0; first < sizes_.T; first += at_once) {
             Rows rows(*this, {b_, h, first, std::min(at_once, sizes_.T - first)});

@@ -158,12 +158,13 @@ Index tiled_work_bytes(const ResolvedAttend& call)
     return checked_product(checked_sum(scratch, converted, memory_asked), sizeof(float), memory_asked);
 }
 
-/// Of the key/value head that each thread works on; for gradients as much again, for what is transposed and what is added up.
+/// Of the key/value head that each thread works on; for gradients more of them, for what is transposed and what is added up,
+/// and a few rows of numbers for each key.
 Index work_bytes(const ResolvedAttend& call)
 {
     const core::AttentionDims& l = call.views.sizes;
-    const Index copies = call.views.loss ? 6 : 2;
-    const Index heads = element_count({std::min<Index>(call.work.threads, l.B * l.H_kv), l.total(), copies, l.d_k + l.d_v});
+    const Index of_a_key = call.views.loss ? 6 * checked_sum(l.d_k, l.d_v, memory_asked) + 16 : 2 * (l.d_k + l.d_v);
+    const Index heads = element_count({std::min<Index>(call.work.threads, l.B * l.H_kv), l.total(), of_a_key});
     const Index mask = call.options.show.contains(Item::dmask) ? call.inputs.mask->count() : 0;
     return checked_product(checked_sum(heads, mask, memory_asked), sizeof(double), memory_asked);
 }
