@@ -109,8 +109,8 @@ def test_one_head_has_no_order_and_the_change_is_told(save):
     assert "scale-value" not in unseen(save(H=1, dv=7))
 
 
-def test_the_sizes_in_which_a_change_shows_a_mistake_do_show_it(save, tmp_path):
-    report = spots(save(H=4, Hk=2, T=9, S=9), "--causal")
+def test_the_sizes_in_which_a_change_shows_a_mistake_do_show_it(tmp_path):
+    report = succeeds("attend", "--random", "1,4/2,9,16", "--causal", "--blind-spots", "--json", cwd=tmp_path).json
     told = {spot["mistake"]: spot["sizes"] for spot in report["unseen"] if "sizes" in spot and "cache" not in spot["sizes"] and spot["why"] == "no-room"}
     assert len(told) > 10
     for sizes in set(told.values()):
