@@ -42,8 +42,8 @@ struct CheckOptions {
 };
 
 constexpr std::array check_examples{
-    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
-    Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
+    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result"},
+    Example{"attn-cli check golden.json", "see later whether it comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
     Example{"attn-cli check --all --json | jq -r 'select(.passed | not).name'", "what did not pass, for programs"},

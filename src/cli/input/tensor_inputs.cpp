@@ -122,7 +122,7 @@ const MappedFile& TensorInputs::any_file(const std::string& path)
 {
     const auto check = [&](std::span<const std::byte> front) {
         if (std::ranges::find(front, std::byte{0}) != front.end()) {
-            (void)io::format_of(front, name_of_input(path));
+            (void)io::format_of(front, name_of_input(path), "text, or ");
         }
     };
     return files_.try_emplace(path, path, check).first->second;

@@ -256,7 +256,7 @@ def test_rows_that_are_not_as_many_as_words_are_refused(write):
     path = write(literals(embeddings=INPUTS[:5], **W), input={"sentence": SENTENCE})
     assert_fails(run("run", "--recipe", path), 65, "embeddings: got the shape (5, 3); allowed: with these dimensions (6, 3)")
     path = write(literals(embedding=INPUTS[:5], **W), input={"sentence": SENTENCE})
-    assert_fails(run("run", "--recipe", path), 65, "got 5; allowed: 6 and more, the distinct words of the input")
+    assert_fails(run("run", "--recipe", path), 65, "got 5; allowed: 6 or more, the distinct words of the input")
 
 
 def test_no_draws_at_all_are_fine_where_files_hold_everything(write, tmp_path):
