@@ -41,10 +41,10 @@ constexpr std::string_view attend_common = "-q -k -v --random --causal --mask --
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
-                                          "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
+                                          "JSON. Order: Q·Kᵀ, scale, softcap, mask, softmax, product with V.\n"
                                           "float16 and bfloat16 are computed in float32 and rounded once, at the end. The\n"
                                           "result has the type and the layout of the queries. With --against the exit code\n"
-                                          "is 0 if all files agree and 1 if one differs.\n";
+                                          "is 0 if all files agree, 1 if one differs, or that of an error.\n";
 
 /// What was drawn, and the tensors that the options name.
 model::AttendInputs open(const AttendOptions& options, const std::vector<StoredTensor>& drawn, TensorInputs& files, Log& log)

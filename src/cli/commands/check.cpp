@@ -233,11 +233,11 @@ void Checker::file(const std::string& path)
     const std::size_t first = contents.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && contents[first] > ' ' &&
         contents[first] != '{') { // of other bytes JSON says what is wrong
-        refuse("text that is no JSON object");
+        refuse("text that is not a JSON object");
     }
     std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {
-        throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");
+        throw Error(ErrorKind::data, "nothing to check; allowed: a recipe or a saved result");
     }
     if (documents.size() > 1 && begins_recipe(documents.front().text)) {
         documents = {{contents, 1}}; // a recipe stands alone: what follows it is malformed

@@ -71,9 +71,8 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(field::softcap, how.softcap);
     declare_files(options, attend, {&sinks});
     options.add({"--softmax-dtype", "TYPE", "type to round to before and after the softmax", "", type}, how.softmax_type);
-    options.add(
-        option::weights_dtype("type to round exp(score - maximum) to for the product with V alone, as flash kernels do"),
-        how.weights_type);
+    options.add(option::weights_dtype("round exp(score - maximum) to this type for the product with V, as flash kernels do"),
+                how.weights_type);
     options.add({"--empty-rows", "WHAT", "result for a query that sees no key, and no sink", "zero",
                  model::allow::one_of(model::empty_row_names)},
                 how.nan_for_empty_rows);
@@ -163,7 +162,8 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
                     fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
     }
     if (attend.against.blind_spots && (several || attend.attend.show.contains(model::Item::lse) || !of_variants)) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "context or weights with --blind-spots");
+        throw Error(ErrorKind::usage, model::option::show, several ? stages : std::string(name_of(*attend.attend.show.begin())),
+                    "context or weights with --blind-spots");
     }
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;

@@ -180,7 +180,7 @@ struct Temporary {
 [[noreturn]] void refuse_beside(const std::string& path, std::string_view beside)
 {
     throw Error(ErrorKind::usage, model::option::output, path == "-" ? "standard output" : in_quotes(path),
-                fmt::format("the name of a file, beside which a second one, FILE{}, says what is in it", beside));
+                fmt::format("the name of a file; FILE{} beside it says what is in it", beside));
 }
 
 /// Opens what is no regular file: a device, a FIFO.

@@ -168,7 +168,7 @@ def test_the_text_says_what_a_suggested_input_shows_and_does_not(save):
     folder = save(scores=0)
     report = spots(folder, "--suggest-input", "s.npz")["suggested_input"]
     text = succeeds("attend", *QKV, "--blind-spots", "--suggest-input", "s.npz", cwd=folder).text
-    head = f"\ns.npz, of the same shapes, shows {report['seen']}; run your attention on it, and then, with its result:\n"
+    head = f"\ns.npz, of the same shapes, shows {report['seen']} mistakes; run your attention on it, and then, with its result:\n"
     assert head + f"  {report['command']}\nwhat s.npz does not show:\n\nthese " in text
 
 

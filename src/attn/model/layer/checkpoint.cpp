@@ -262,7 +262,7 @@ void refuse_unapplied(const Candidate& layer, const std::vector<Candidate>& laye
                                    [](const Row& row) { return std::string(row.ending); });
             endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
             throw Error(ErrorKind::data, fmt::format("{} of {}", in_quotes(tensor.name), file),
-                        "a tensor of the layer that is not supported, without which the numbers would be wrong",
+                        "a tensor that is not supported; the numbers would be wrong without it",
                         fmt::format("for {} {}", layer.family->name, quoted_list(endings, endings.size())));
         }
     }

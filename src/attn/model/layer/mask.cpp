@@ -63,7 +63,7 @@ std::optional<std::string> doubt_about(const TensorView& mask)
     if (!any) {
         return std::nullopt;
     }
-    return "the mask holds numbers, 0 and 1 alone, which are added to the scores; to hide keys it must hold booleans, false "
+    return "the mask holds only the numbers 0 and 1, which are added to the scores; to hide keys it must hold booleans, false "
            "where a key is hidden: mask.astype(bool) in NumPy, mask.bool() in PyTorch, True and False in text";
 }
 

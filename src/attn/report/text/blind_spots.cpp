@@ -119,7 +119,7 @@ void write_blind_spots(const BlindSpots& spots, const RevealingFile* suggested, 
     const bool written = suggested != nullptr && !suggested->path.empty();
     if (written) {
         buffer.append(fmt::format(
-            "{}, of the same shapes, shows {}; run your attention on it, and then, with its result:\n  {}\n"
+            "{}, of the same shapes, shows {} mistakes; run your attention on it, and then, with its result:\n  {}\n"
             "what {} does not show:\n",
             visible(suggested->path), suggested->spots.seen(), visible(suggested->command), visible(suggested->path)));
     }
