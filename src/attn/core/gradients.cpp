@@ -88,6 +88,9 @@ struct MaskSums {
 
     explicit MaskSums(const TensorView& mask) : steps(4, 0)
     {
+        if (mask.count() == 0) { // its strides say nothing
+            return;
+        }
         Index count = 1;
         for (std::size_t axis = 4; axis-- > 0;) {
             const bool repeated = mask.strides[axis] == 0;

@@ -37,7 +37,8 @@ constexpr std::array attend_examples{
     Example{"attn-cli attend --random 2,8,128,64 --causal -o case.safetensors", "inputs drawn as by PyTorch, and the result"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view attend_common = "-q -k -v --random --causal --mask --heads --window --against --show -o";
+constexpr std::string_view attend_common =
+    "-q -k -v --random --causal --mask --heads --window --against --blind-spots --grad --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"

@@ -197,6 +197,9 @@ void TensorInputs::require_apart_from(const std::optional<std::string>& output) 
 {
     for (const auto& [path, file] : files_) {
         require_apart(output, path);
+        if (const std::optional<std::string> header = header_beside(path)) {
+            require_apart(output, *header);
+        }
     }
 }
 

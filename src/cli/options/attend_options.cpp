@@ -108,10 +108,13 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
     for (const std::string_view other : // what no mistake of the list is made in
-         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
+         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name,
+          model::operand::kept.option, model::operand::grad.option, model::operand::grad_lse.option, option::grad_ones.name}) {
         options.exclude({option::blind_spots.name, other});
     }
-    options.exclude({option::suggest_input.name, model::operand::cu_seqlens.option});
+    for (const model::AttendOperand* other : {&model::operand::cu_seqlens, &model::operand::kept}) {
+        options.exclude({option::suggest_input.name, other->option});
+    }
 }
 
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)

@@ -206,8 +206,9 @@ Output::Output(const std::optional<std::string>& path, std::string_view beside) 
 {
     if (path && *path != "-" && descriptor_named(*path) != STDOUT_FILENO) {
         if (!beside.empty()) {
-            place_beside_ = place_of(*path) ? place_of(*path + std::string(beside)) : std::nullopt;
-            if (!place_beside_) {
+            const std::optional<Place> place = place_of(*path);
+            place_beside_ = place ? place_of(*path + std::string(beside)) : std::nullopt;
+            if (!place_beside_ || place_beside_->target == place->target) { // by a link
                 refuse_beside(*path, beside);
             }
         }

@@ -81,6 +81,13 @@ def test_what_dropout_takes_has_no_part_in_either_direction(folder):
     assert (found["dweights"][:, :, ~kept] == 0).all()
 
 
+def test_a_mask_without_elements_has_a_gradient_without_elements(folder):
+    for name, shape in {"q": (1, 1, 0, 2), "k": (1, 1, 3, 2), "v": (1, 1, 3, 2), "mask": (0, 3)}.items():
+        numpy.save(folder / f"none_{name}.npy", numpy.zeros(shape))
+    given = [part for name in "qkv" for part in (f"-{name}", f"none_{name}.npy")]
+    assert stages(folder, "--mask", "none_mask.npy", "--grad-ones", "--show", "dmask", given=given)["dmask"].shape == (0, 3)
+
+
 def test_json_names_each_gradient(folder):
     out = succeeds("attend", *QKV, "--grad", "g.npy", "--show", "dscale,delta", cwd=folder).out.splitlines()
     delta, dscale = (json.loads(line) for line in out)
@@ -100,9 +107,9 @@ def test_a_sum_over_float16_does_not_leave_its_range(folder):
     ("options", "code", "message"),
     [
         (["--show", "dq"], 2, "--show dq requires --grad, --grad-ones or --grad-lse"),
-        (["--grad", "g.npy", "--show", "dsinks"], 2, "--show dsinks requires --grad and --sinks"),
-        (["--grad", "g.npy", "--show", "dmask"], 2, "--show dmask requires --grad and a --mask of numbers"),
-        (["--grad", "g.npy", "--show", "dpast_key"], 2, "--show dpast_key requires --grad, --past-key and --past-value"),
+        (["--grad", "g.npy", "--show", "dsinks"], 2, "--show dsinks requires a gradient (--grad) and --sinks"),
+        (["--grad", "g.npy", "--show", "dmask"], 2, "--show dmask requires a gradient (--grad) and a --mask of numbers"),
+        (["--grad", "g.npy", "--show", "dpast_key"], 2, "--show dpast_key requires a gradient (--grad), --past-key and --past-value"),
         (["--grad", "g.npy", "--grad-ones"], 2, "--grad-ones"),
         (["--kept", "kept.npy"], 2, "--dropout"),
         (["--dropout", "0.5"], 2, "--kept"),

@@ -43,9 +43,9 @@ std::string_view in_words(Needs needs)
     case Needs::output_projection: return "W_o: several heads or --output-projection";
     case Needs::cache: return "--past-key and --past-value";
     case Needs::gradient: return "--grad, --grad-ones or --grad-lse";
-    case Needs::cache_gradient: return "--grad, --past-key and --past-value";
-    case Needs::mask_gradient: return "--grad and a --mask of numbers";
-    case Needs::sink_gradient: return "--grad and --sinks";
+    case Needs::cache_gradient: return "a gradient (--grad), --past-key and --past-value";
+    case Needs::mask_gradient: return "a gradient (--grad) and a --mask of numbers";
+    case Needs::sink_gradient: return "a gradient (--grad) and --sinks";
     case Needs::model:
     case Needs::tokenizer: return option::model;
     }

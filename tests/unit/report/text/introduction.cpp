@@ -41,7 +41,8 @@ attn::model::Draw& draw_of(Recipe& recipe, std::size_t place)
 
 TEST(Introduction, SaysThatTheTutorialsNumbersHaveNoMeaning)
 {
-    EXPECT_EQ(of(recipe_of(sentence)), "6 words, 1 head, random matrices of Raschka's 2023 article (seed 123), which mean nothing");
+    EXPECT_EQ(of(recipe_of(sentence)),
+              "6 words, 1 head, random matrices of Raschka's 2023 article (seed 123), which mean nothing");
     const std::string on_80_columns = of(recipe_of(sentence), 80);
     EXPECT_EQ(on_80_columns, "6 words, 1 head, random matrices (seed 123), which mean nothing");
 }
