@@ -6,7 +6,7 @@ attn-cli is on the PATH of every worker, and files that the options name are the
 what one process writes, whatever the partitions: the key lines.first_index makes "index" the line's place in all of the input. A line that
 cannot be computed has its error as its result. Whatever else goes wrong fails the task, which Spark repeats as it is told to.
 
-Spark reads text, so it is Spark that drops a byte order mark and puts U+FFFD for bytes that are no UTF-8.
+Spark reads text, so it is Spark that drops a byte order mark and puts U+FFFD for bytes that are not UTF-8.
 """
 
 import itertools

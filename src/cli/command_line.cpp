@@ -73,12 +73,12 @@ std::optional<core::Isa> isa_named(const std::string& name)
 void declare_globals(Options& options, GlobalOptions& global)
 {
     options.group("Global options, before or after the command");
-    options.add(switch_option("-h", "show the options used most"), global.short_help);
-    options.add(switch_option(help_name, "show every option"), global.help);
+    options.add(switch_option("-h", "show the short help"), global.short_help);
+    options.add(switch_option(help_name, "show all options"), global.help);
     options.add(switch_option("-V,--version", "show version, compiler, Eigen and instruction set"), global.version);
     options.add(switch_option(verbose_name, "log each stage with its shape and time to stderr"), global.log.verbose);
     options.add(switch_option(quiet_name, "show no warnings and no progress"), global.log.quiet);
-    options.add({"--color", "WHEN", "colour messages and weights; auto does on a terminal, unless NO_COLOR or TERM=dumb is set",
+    options.add({"--color", "WHEN", "colour messages and weights; auto: on a terminal, unless NO_COLOR or TERM=dumb is set",
                  "auto", model::allow::one_of(colour_names)},
                 global.log.colour);
     options.add({threads_name, "N", "number of threads; results do not depend on it", "all processors",

@@ -142,7 +142,7 @@ def process_rows(program, options):
 def written(speeds, ratios, rows):
     text = [f"{machine()}, {time.strftime('%B %Y')}; float32, 8 heads (two from n = 4,096 on), the fastest of all rounds, by",
             f"`tests/bench/peers.py {RELEASE} --all`. GFLOP/s of heads of 64 on one thread, without a mask:", "", speeds, "",
-            "How often as fast as the fastest peer, and which that is:", "", ratios, "",
+            "How many times as fast as the fastest peer, and which it is:", "", ratios, "",
             "![GFLOP/s of attn-cli and its peers](../plots/peers.svg)", "", "| in the same run | | command |", "|---|---|---|"]
     text += [f"| {what} | {figure} | {command} |" for what, figure, command in rows]
     return "\n".join([*text, "", "![Time and memory against the length of the sequence](../plots/growth.svg)"])

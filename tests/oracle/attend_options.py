@@ -205,23 +205,23 @@ class Case:
             return int(self.lengths[b]) - self.T
         return {"offset": self.P, "top-left": 0, "bottom-right": self.P + self.S - self.T}[self.align]
 
-    def row(self, b, h, q, k, v, i, offset, sequence):
-        """Of query i of a sequence by itself."""
-        keys, p = numpy.arange(len(k)), i + offset
-        seen = numpy.ones(len(k), bool)
+    def added(self, b, h, count, i, offset, sequence):
+        """To the scores of query i of a sequence by itself, and whether it sees a key, of so many keys; and its sink."""
+        keys, p = numpy.arange(count), i + offset
+        seen = numpy.ones(count, bool)
         if self.causal:
             seen &= keys <= p
         if self.window:
             left, right = self.window
             seen &= ((left < 0) | (keys >= p - left)) & ((right < 0) | (keys <= p + right))
-        added = numpy.zeros(len(k))
+        added = numpy.zeros(count)
         if self.lengths is not None:
             seen &= keys < self.lengths[b]
         if self.segments is not None:
             labels = self.segments if self.segments.ndim == 1 else self.segments[b]
-            seen &= labels == labels[p] if 0 <= p < len(k) else False
+            seen &= labels == labels[p] if 0 <= p < count else False
         if self.mask is not None:
-            row = numpy.broadcast_to(self.mask, (self.B, self.H, self.T, len(k)))[b, h, i]
+            row = numpy.broadcast_to(self.mask, (self.B, self.H, self.T, count))[b, h, i]
             seen &= row if row.dtype == bool else row != -numpy.inf
             added = added if row.dtype == bool else numpy.where(row == -numpy.inf, 0, row)
         if self.alibi:
@@ -229,21 +229,24 @@ class Case:
         if self.slopes is not None:
             own = self.slopes if self.slopes.ndim == 1 else self.slopes[sequence if self.packed else b]
             added = added - own[h] * abs(p - keys)
-        sink = -numpy.inf if self.sinks is None else self.sinks[h]
-        return attend_row(q, k, v, added, seen, self.how, sink)
+        return added, seen, -numpy.inf if self.sinks is None else self.sinks[h]
+
+    def rows(self):
+        """Of each query its place, the places of its keys, and what is added to its scores."""
+        for b in range(self.B):
+            for h in range(self.H):
+                for sequence, (begin, end, first, last) in enumerate(self.parts()):
+                    own = self.offset(b) if not self.packed else last - first - end + begin if self.align == "bottom-right" else 0
+                    for i in range(begin, end):
+                        yield (b, h, i), slice(first, last), self.added(b, h, last - first, i - begin, own, sequence)
 
     def compute(self):
         """stage → (B, H, T, …) in float64; with packed sequences without weights."""
         rows = {}
-        for b in range(self.B):
-            for h in range(self.H):
-                k, v = (x[b, h // (self.H // self.H_kv)] for x in (self.k, self.v))
-                for sequence, (begin, end, first, last) in enumerate(self.parts()):
-                    own = self.offset(b) if not self.packed else last - first - end + begin if self.align == "bottom-right" else 0
-                    for i in range(begin, end):
-                        row = self.row(b, h, self.q[b, h, i], k[first:last], v[first:last], i - begin, own, sequence)
-                        for stage, numbers in row.items():
-                            rows.setdefault(stage, []).append(numbers)
+        for (b, h, i), keys, (added, seen, sink) in self.rows():
+            k, v = (x[b, h // (self.H // self.H_kv), keys] for x in (self.k, self.v))
+            for stage, numbers in attend_row(self.q[b, h, i], k, v, added, seen, self.how, sink).items():
+                rows.setdefault(stage, []).append(numbers)
         if self.packed:
             rows.pop("weights", None)
         return {stage: numpy.array(each).reshape(self.B, self.H, self.T, *numpy.shape(each[0])) for stage, each in rows.items()}

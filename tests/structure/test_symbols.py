@@ -14,10 +14,11 @@ LIBRARY = os.environ["ATTN_LIBRARY"]
 ARCHITECTURE = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout.strip()
 # Of each file that is compiled for one instruction set, the table that comes out of it.
 TILES = {"x86_64": ["avx2", "avx512", "avx512_bf16"], "aarch64": ["neon"]}[ARCHITECTURE]
-LAYERS = {"x86_64": ["avx2", "avx512"], "aarch64": []}[ARCHITECTURE]
+UNFUSED = ["baseline", *{"x86_64": ["avx2", "avx512"], "aarch64": []}[ARCHITECTURE]]
 TABLES = {
     **{f"kernels_{variant}.cpp.o": f"attn::core::{variant}_kernels" for variant in TILES},
-    **{f"layer_kernels_{variant}.cpp.o": f"attn::transformer::{variant}_layer_kernels" for variant in ["baseline", *LAYERS]},
+    **{f"layer_kernels_{variant}.cpp.o": f"attn::transformer::{variant}_layer_kernels" for variant in UNFUSED},
+    **{f"product_kernels_{variant}.cpp.o": f"attn::core::{variant}_product_kernels" for variant in UNFUSED},
 }
 
 
@@ -45,7 +46,7 @@ def test_a_variant_gives_its_table_and_nothing_else(file):
 
 
 def test_no_other_file_is_compiled_for_one_instruction_set():
-    members = [name for name in symbols_for_others(LIBRARY) if re.match("(layer_)?kernels_", name)]
+    members = [name for name in symbols_for_others(LIBRARY) if re.match("((layer|product)_)?kernels_", name)]
     assert sorted(members) == sorted(TABLES)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 
 def kernel(q, k, v, causal=False, window=None, sinks=None, tile=16):
-    """In place of your own: queries (B, H, T, d) over keys and values (B, H_kv, S, …), tile by tile, as flash kernels do."""
+    """Put your own here: queries (B, H, T, d) over keys and values (B, H_kv, S, …), tile by tile, as flash kernels do."""
     k, v = (np.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v))
     S, d = k.shape[2:]
     position = np.arange(q.shape[2])[:, None] + S - q.shape[2]  # of each query among the keys
@@ -47,7 +47,7 @@ CASES = {  # queries; what the kernel is given, and the same for attn-cli; how m
 class Case:
     def __init__(self, folder, queries, arguments, options, seen):
         random = np.random.default_rng(0)
-        # No size is a multiple of another or of a tile, and heads of values are narrower than those of keys.
+        # No number of keys is a multiple of a tile or a vector, and heads of values are narrower than those of keys.
         shapes = {"q": (2, 4, queries, 27), "k": (2, 2, 300, 27), "v": (2, 2, 300, 21)}
         self.inputs = {name: random.standard_normal(shape, np.float32) for name, shape in shapes.items()}
         self.folder, self.arguments, self.options, self.seen = folder, arguments, options.split(), seen

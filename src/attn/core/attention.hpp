@@ -195,14 +195,16 @@ inline constexpr auto every_stage = [] {
 /// (H, T, columns), or (H, T) of a single number.
 [[nodiscard]] Shape shape_of(Stage stage, const AttentionDims& dims);
 
-/// One of each stage.
-template <typename T>
-struct PerStage {
-    std::array<T, stage_count> of{};
+/// One of each enumerator.
+template <typename Enum, std::size_t count, typename T>
+struct PerEach {
+    std::array<T, count> of{};
 
-    [[nodiscard]] constexpr T& operator[](Stage stage) { return of[static_cast<std::size_t>(stage)]; }
-    [[nodiscard]] constexpr const T& operator[](Stage stage) const { return of[static_cast<std::size_t>(stage)]; }
+    [[nodiscard]] constexpr T& operator[](Enum each) { return of[static_cast<std::size_t>(each)]; }
+    [[nodiscard]] constexpr const T& operator[](Enum each) const { return of[static_cast<std::size_t>(each)]; }
 };
+template <typename T>
+using PerStage = PerEach<Stage, stage_count, T>;
 
 /// Where the stages go, each (B, …) of its shape; of single numbers `row` is the step between queries. Weights must be zero
 /// before.
@@ -213,6 +215,9 @@ struct AttentionNotes {
     bool overflowed = false;                ///< a score, or a score times the scale, left the range of its type
     std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "dropout"; empty: they did
 };
+
+/// Throws Error(internal), with the shapes, when they do not belong together.
+void require_shapes(const AttentionInputs& inputs, const AttentionOptions& options);
 
 /// On the fast path of work.isa; on the portable one for float64, a softmax type that is not float32, scores that are not
 /// products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond.

@@ -1,5 +1,6 @@
 #include "attn/core/stages.hpp"
 
+#include "attn/core/products/products.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -120,7 +121,10 @@ Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B, Rou
     if (by_step<Scalar>(rounding)) {
         return sum_of_terms<Scalar, Scalar>(A, B.template cast<Scalar>());
     }
-    return sum_of_terms<Scalar, double>(A, B);
+    const Matrix<double> left = A.template cast<double>();
+    Matrix<double> C = Matrix<double>::Zero(A.rows(), B.cols());
+    add_product(columns_of(left, 0, left.cols()), B, C);
+    return C.template cast<Scalar>();
 }
 
 template <typename Scalar>
@@ -409,5 +413,6 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
 
 ATTN_INSTANTIATE(float)
 ATTN_INSTANTIATE(double)
+#undef ATTN_INSTANTIATE
 
 } // namespace attn::core

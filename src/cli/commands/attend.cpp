@@ -37,14 +37,15 @@ constexpr std::array attend_examples{
     Example{"attn-cli attend --random 2,8,128,64 --causal -o case.safetensors", "inputs drawn as by PyTorch, and the result"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view attend_common = "-q -k -v --random --causal --mask --heads --window --against --show -o";
+constexpr std::string_view attend_common =
+    "-q -k -v --random --causal --mask --heads --window --against --blind-spots --grad --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
-                                          "JSON. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax, times V.\n"
+                                          "JSON. Order: Q·Kᵀ, scale, softcap, mask, softmax, product with V.\n"
                                           "float16 and bfloat16 are computed in float32 and rounded once, at the end. The\n"
                                           "result has the type and the layout of the queries. With --against the exit code\n"
-                                          "is 0 if all files agree and 1 if one differs.\n";
+                                          "is 0 if all files agree, 1 if one differs, or that of an error.\n";
 
 /// What was drawn, and the tensors that the options name.
 model::AttendInputs open(const AttendOptions& options, const std::vector<StoredTensor>& drawn, TensorInputs& files, Log& log)
@@ -123,7 +124,7 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& l
             arrays.back().found.array = several ? right.name : "";
         }
         JudgedArrays judged;
-        if (several) {
+        if (several && !is_gradient(call.resolved.stages.front().item)) {
             judged.together = diagnose::together(attention, arrays, work);
         }
         std::ranges::transform(arrays, std::back_inserter(judged.found),
@@ -161,6 +162,9 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     const std::vector<StoredTensor> drawn =
         options.random.given() ? model::draw_inputs(options.random.drawn, memory_limit()) : std::vector<StoredTensor>();
     const model::AttendInputs inputs = open(options, drawn, files, log);
+    if (options.show.all && inputs.mask && (inputs.mask->type == ElementType::boolean || is_integer(inputs.mask->type))) {
+        options.attend.show = options.attend.show.without({model::Item::dmask}); // of booleans there is none
+    }
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
         files.require_apart_from(path);
     }

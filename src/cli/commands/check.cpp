@@ -42,8 +42,8 @@ struct CheckOptions {
 };
 
 constexpr std::array check_examples{
-    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
-    Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
+    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result"},
+    Example{"attn-cli check golden.json", "see later whether it comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
     Example{"attn-cli check --all --json | jq -r 'select(.passed | not).name'", "what did not pass, for programs"},
@@ -233,11 +233,11 @@ void Checker::file(const std::string& path)
     const std::size_t first = contents.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && contents[first] > ' ' &&
         contents[first] != '{') { // of other bytes JSON says what is wrong
-        refuse("text that is no JSON object");
+        refuse("text that is not a JSON object");
     }
     std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {
-        throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");
+        throw Error(ErrorKind::data, "nothing to check; allowed: a recipe or a saved result");
     }
     if (documents.size() > 1 && begins_recipe(documents.front().text)) {
         documents = {{contents, 1}}; // a recipe stands alone: what follows it is malformed

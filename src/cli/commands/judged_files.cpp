@@ -35,6 +35,23 @@ std::optional<report::SuggestedFile> suggested(const Against& found, const Judge
     return judge.suggest(*found.diagnosis);
 }
 
+/// As text or JSON; of several files a line each.
+void tell(const JudgedArrays& judged, const std::string& name, const AgainstOptions& options, const Judge& judge,
+          Output& output, Log& log)
+{
+    const auto write = judge.json                  ? report::write_diagnosis_json
+                       : options.files.size() == 1 ? report::write_diagnosis
+                                                   : report::write_diagnosis_line;
+    for (const Against& found : judged.found) {
+        const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
+        write({found, name, input ? &*input : nullptr, judged.together ? &*judged.together : nullptr}, output);
+    }
+    if (judged.together && !judge.json) {
+        report::write_together(*judged.together, name, output);
+    }
+    output.flush();
+}
+
 } // namespace
 
 int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
@@ -42,19 +59,6 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
     Output output;
     int code = success;
     bool read = true;
-    const auto write = judge.json                  ? report::write_diagnosis_json
-                       : options.files.size() == 1 ? report::write_diagnosis
-                                                   : report::write_diagnosis_line;
-    const auto tell = [&](const JudgedArrays& judged, const std::string& name) {
-        for (const Against& found : judged.found) {
-            const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
-            write({found, name, input ? &*input : nullptr, judged.together ? &*judged.together : nullptr}, output);
-        }
-        if (judged.together && !judge.json) {
-            report::write_together(*judged.together, name, output);
-        }
-        output.flush();
-    };
     for (const std::string& name : options.files) {
         try {
             const ComparedFile file(name, judge.most_bytes);
@@ -68,7 +72,7 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
             }
             code = std::max(code, std::ranges::all_of(judged.found, &Against::agrees) ? success : difference_found);
             if (read) {
-                tell(judged, name);
+                tell(judged, name, options, judge, output, log);
             }
         } catch (const ReaderGone&) { // the exit code says what it left unread
             read = false;

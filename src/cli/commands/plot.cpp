@@ -56,7 +56,7 @@ constexpr std::array plot_examples{
     Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
     Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
-    Example{"attn-cli plot all.npy --axes lhts -o model.svg", "of every layer: a small map for each head"},
+    Example{"attn-cli plot all.npy --axes lhts -o model.svg", "a small map for each head of every layer"},
 };
 constexpr std::string_view plot_common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
 constexpr std::string_view plot_notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"

@@ -52,8 +52,8 @@ model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileE
 {
     if (!embeddings.name.empty() || embeddings.words) {
         const bool named = !embeddings.name.empty();
-        throw Error(ErrorKind::data, file.name(), named ? "the name " + in_quotes(embeddings.name) : "a list of words",
-                    fmt::format("no {}, it holds word vectors as text", named ? "name" : "list"));
+        throw Error(ErrorKind::data, fmt::format("{} holds word vectors as text, which take no {}", file.name(),
+                                                 named ? "name; got " + in_quotes(embeddings.name) : "list of words"));
     }
     const auto text = std::make_shared<TextVectors>(file, embeddings.allow_nonfinite);
     return {.name = file.name(),
@@ -109,6 +109,10 @@ void load_embeddings(model::Recipe& recipe, const LoadedFiles& files)
     model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(path, words_path, embeddings, inputs)
                                                                   : model::WordVectors(vectors_of_text(file, embeddings));
     recipe = model::with_vectors(recipe, vectors, settings.origin);
+    const auto* table = std::get_if<model::VectorsOfIds>(&vectors);
+    if (table != nullptr && std::holds_alternative<model::IdsInput>(recipe.input)) {
+        settings.origin = settings.origin.with_table_of(table->name);
+    }
     settings.word_vectors = std::move(vectors);
 }
 

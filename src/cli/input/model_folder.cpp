@@ -37,7 +37,7 @@ std::string folder_of(const std::string& name)
             names += (names.empty() ? "" : " and ") + std::string(model.name);
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
-                    fmt::format("{}, which are built in, or a folder, a path with a slash in it{}", names,
+                    fmt::format("{}, which are built in, or the path of a folder, with a slash{}", names,
                                 is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;

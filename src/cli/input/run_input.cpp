@@ -45,8 +45,8 @@ model::Step changed(const model::Step& step, const model::StepValues& values, co
     const bool seed = std::holds_alternative<model::Seed>(step);
     for (const auto& [field, value] : values) {
         if ((field == &model::draw_field::seed) != seed) {
-            throw Error(ErrorKind::usage, fmt::format("{}.{}", place, field->key), seed ? "a step that is a seed" : "a draw",
-                        seed ? "seed alone" : "any other key than seed");
+            throw Error(ErrorKind::usage, fmt::format("{}.{}: this step is {} and has no {}", place, field->key,
+                                                      seed ? "a seed" : "a draw", field->key));
         }
     }
     try {

@@ -122,7 +122,7 @@ const MappedFile& TensorInputs::any_file(const std::string& path)
 {
     const auto check = [&](std::span<const std::byte> front) {
         if (std::ranges::find(front, std::byte{0}) != front.end()) {
-            (void)io::format_of(front, name_of_input(path));
+            (void)io::format_of(front, name_of_input(path), "text, or ");
         }
     };
     return files_.try_emplace(path, path, check).first->second;
@@ -197,6 +197,9 @@ void TensorInputs::require_apart_from(const std::optional<std::string>& output) 
 {
     for (const auto& [path, file] : files_) {
         require_apart(output, path);
+        if (const std::optional<std::string> header = header_beside(path)) {
+            require_apart(output, *header);
+        }
     }
 }
 

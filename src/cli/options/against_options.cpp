@@ -20,7 +20,7 @@ bool is_standard_input(const std::string& file)
 void require_file(const OptionInfo& option, const std::string& file)
 {
     if (file.starts_with('-') && !is_standard_input(file)) {
-        throw Error(ErrorKind::usage, option.name, in_quotes(file), "a FILE; one that is called so is ./" + file);
+        throw Error(ErrorKind::usage, option.name, in_quotes(file), "a FILE; one of that name is ./" + file);
     }
 }
 
@@ -80,7 +80,8 @@ void require_judged(const AgainstOptions& against)
                            std::pair(against.suggest.has_value(), option::suggest_input.name)};
     const auto typed = std::ranges::find(alone, true, &std::pair<bool, std::string_view>::first);
     if (!against.given() && !against.blind_spots && typed != alone.end()) {
-        throw Error(ErrorKind::usage, fmt::format("{} requires {}", typed->second, option::against.name));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} requires {} or {}", typed->second, option::against.name, option::blind_spots.name));
     }
 }
 

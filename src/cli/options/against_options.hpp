@@ -24,7 +24,7 @@ inline constexpr OptionInfo suggest_input{
 
 inline constexpr OptionInfo blind_spots =
     switch_option("--blind-spots", "list the mistakes that would pass a test on these inputs, and how many would not");
-inline constexpr OptionInfo require_seen{"--require", "N", "with --blind-spots: exit with 1 where fewer are seen", "",
+inline constexpr OptionInfo require_seen{"--require", "N", "with --blind-spots: exit with 1 if fewer are seen", "",
                                          model::allow::integer(0, 100000)};
 
 inline constexpr OptionInfo against_rtol = rtol_option("relative tolerance of --against", "by type");

@@ -71,12 +71,26 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(field::softcap, how.softcap);
     declare_files(options, attend, {&sinks});
     options.add({"--softmax-dtype", "TYPE", "type to round to before and after the softmax", "", type}, how.softmax_type);
-    options.add(
-        option::weights_dtype("type to round exp(score - maximum) to for the product with V alone, as flash kernels do"),
-        how.weights_type);
+    options.add(option::weights_dtype("round exp(score - maximum) to this type for the product with V, as flash kernels do"),
+                how.weights_type);
     options.add({"--empty-rows", "WHAT", "result for a query that sees no key, and no sink", "zero",
                  model::allow::one_of(model::empty_row_names)},
                 how.nan_for_empty_rows);
+}
+
+void declare_gradients(Options& options, AttendOptions& attend)
+{
+    using namespace model::operand;
+    options.group("Gradients and dropout");
+    declare_files(options, attend, {&grad, &grad_lse});
+    options.add(option::grad_ones, attend.attend.grad_ones);
+    options.exclude({option::grad_ones.name, grad.option});
+    declare_files(options, attend, {&kept});
+    OptionInfo dropout = option_of(field::dropout, model::option::dropout);
+    dropout.meaning = "leave out the weights that --kept does not keep, and divide the others by 1 - P";
+    options.add(dropout, [&attend](const model::FieldValue& p) { attend.attend.dropout = {.p = std::get<double>(p)}; });
+    options.need({model::option::dropout}, kept.option);
+    options.need({kept.option}, model::option::dropout);
 }
 
 } // namespace
@@ -85,18 +99,22 @@ void declare_attend(Options& options, AttendOptions& attend)
 {
     declare_inputs(options, attend);
     declare_attention(options, attend);
+    declare_gradients(options, attend);
     options.group("Output");
     declare_show(options, model::ShownBy::attend,
-                 {"stages to write, such as scores,weights,context", name_of(model::Item::context)}, attend.show);
+                 {"stages to write, such as scores,weights,context", "context; with a gradient dq,dk,dv"}, attend.show);
     options.add(option::out_dtype, attend.attend.out_type);
     declare_output(options, attend.output, attend_formats, "a table");
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
     for (const std::string_view other : // what no mistake of the list is made in
-         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
+         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name,
+          model::operand::kept.option, model::operand::grad.option, model::operand::grad_lse.option, option::grad_ones.name}) {
         options.exclude({option::blind_spots.name, other});
     }
-    options.exclude({option::suggest_input.name, model::operand::cu_seqlens.option});
+    for (const model::AttendOperand* other : {&model::operand::cu_seqlens, &model::operand::kept}) {
+        options.exclude({option::suggest_input.name, other->option});
+    }
 }
 
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
@@ -126,25 +144,29 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     if (attend.against.suggest) {
         (void)format_of_suggested(attend.against);
     }
+    const auto given = [&](const model::AttendOperand& operand) { return attend.has(operand); };
     if (attend.show.all) {
-        attend.attend.show =
-            model::attend_items(attend.attend, [&](const model::AttendOperand& operand) { return attend.has(operand); });
+        attend.attend.show = model::attend_items(attend.attend, given);
+    } else if (!attend.show.given() && model::differentiates(attend.attend, given)) {
+        attend.attend.show = {model::Item::dq, model::Item::dk, model::Item::dv};
     } else if (attend.show.given()) {
         attend.attend.show = attend.show.items;
     }
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
     const bool several = attend.attend.show.size() > 1;
     const bool of_variants = attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).empty();
-    if (attend.against.given() && several && !of_variants) {
+    const bool of_gradients = std::ranges::all_of(attend.attend.show, model::is_gradient);
+    if (attend.against.given() && several && !of_variants && !of_gradients) {
         throw Error(ErrorKind::usage, model::option::show, stages,
-                    "one with --against, or of context, weights and lse several");
+                    "one with --against, or several gradients, or of context, weights and lse several");
     }
     if (several && (attend.against.picture || attend.against.suggest)) {
         throw Error(ErrorKind::usage, model::option::show, stages,
                     fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
     }
     if (attend.against.blind_spots && (several || attend.attend.show.contains(model::Item::lse) || !of_variants)) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "context or weights with --blind-spots");
+        throw Error(ErrorKind::usage, model::option::show, several ? stages : std::string(name_of(*attend.attend.show.begin())),
+                    "context or weights with --blind-spots");
     }
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;

@@ -34,10 +34,9 @@ constexpr std::string_view digits_name = "--digits", notation_name = "--notation
 std::string_view digits_of(Format format)
 {
     if (format == Format::html) {
-        return "a page rounds what it shows, and saves JSON with the shortest decimals that read back";
+        return "a page rounds what it shows, and saves JSON with all digits";
     }
-    return info_of(format).is_binary ? "binary files hold the numbers whole"
-                                     : "JSON and CSV give the shortest decimals that read back";
+    return info_of(format).is_binary ? "binary files do not round" : "JSON and CSV have all digits";
 }
 
 /// In small letters, from the last dot on, or from an earlier one where that is the ending of an allowed format.

@@ -57,6 +57,13 @@ void read_positions(std::string_view text, model::Overrides& overrides)
 {
     const std::string option = option_name(field::positions);
     const std::size_t colon = std::min(text.find(':'), text.size());
+    constexpr std::string_view form = "rope:base=X,dim=N,style=NAME";
+    const auto refuse = [&](std::string_view others) {
+        throw Error(ErrorKind::usage, option, in_quotes(text), fmt::format("{}, or {}", others, form));
+    };
+    if (text.starts_with(':')) {
+        refuse("none, sinusoidal, rope or alibi");
+    }
     std::vector<std::string_view> kinds(model::position_names.begin(), model::position_names.end());
     kinds.insert(kinds.begin(), "none");
     const auto kind = static_cast<Index>(choice(option, text.substr(0, colon), kinds)) - 1;
@@ -66,10 +73,14 @@ void read_positions(std::string_view text, model::Overrides& overrides)
     }
     constexpr std::array<const field::Recipes*, 3> details{&field::rope_base, &field::rope_dim, &field::rope_style};
     if (!goes_with(field::rope_base.only, kind)) {
-        throw Error(ErrorKind::usage, option, in_quotes(text),
-                    "none, sinusoidal or alibi alone, or rope:base=X,dim=N,style=NAME");
+        refuse("none, sinusoidal or alibi alone");
     }
-    for (const std::string_view item : list(option, text.substr(colon + 1))) {
+    std::vector<std::string_view> items = list(option, text, form);
+    items.front().remove_prefix(std::min(colon + 1, items.front().size()));
+    if (items.front().empty()) {
+        refuse("rope");
+    }
+    for (const std::string_view item : items) {
         const std::size_t equals = std::min(item.find('='), item.size());
         std::vector<std::string_view> keys;
         std::ranges::transform(details, std::back_inserter(keys), &FieldInfo::name);
@@ -100,8 +111,9 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
         const std::string offered = "none, " + joined(model::position_names);
         option.allowed = model::allow::text;
         option.offered = offered;
-        option.meaning = "position encoding: none; sinusoidal (added to the embeddings); rope (turns queries and "
-                         "keys), such as rope:base=500000,dim=8,style=half; alibi (takes slope·distance off the scores)";
+        option.meaning = "position encoding: none; sinusoidal (added to the embeddings); rope (rotates queries "
+                         "and keys), such as rope:base=500000,dim=8,style=half; alibi (subtracts slope·distance from the "
+                         "scores)";
         return options.add(option,
                            [&](const model::FieldValue& text) { read_positions(std::get<std::string>(text), overrides); });
     }
@@ -230,9 +242,11 @@ void read_source(const TypedArguments& operands, InputOptions& input)
     exclude(sentence, ids, "SENTENCE and " + ids_name);
     exclude(input.lines.has_value(), ids, fmt::format("{} and {}", option::lines.name, ids_name));
     if (ids) {
-        const bool rows = overrides.contains(field::vocab_size) || overrides.contains(field::embeddings_file);
+        const bool rows = overrides.contains(field::vocab_size) || overrides.contains(field::embeddings_file) ||
+                          overrides.contains(field::parameters_file); // which may hold a table
         if (!rows && !input.recipe && !with_model) {
-            throw Error(ErrorKind::usage, fmt::format("{} requires {}", ids_name, option_name(field::vocab_size)));
+            throw Error(ErrorKind::usage, fmt::format("{} requires {}, or a file with an embedding table", ids_name,
+                                                      option_name(field::vocab_size)));
         }
     } else if (input.lines) {
         input.source = SentenceSource::lines;

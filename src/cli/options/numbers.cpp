@@ -43,7 +43,9 @@ Integer ranged(std::string_view option, std::string_view text, Integer least, In
     Integer number{};
     const bool plain = begins_plainly(text) && text != "-0";
     if (!plain || !parse_whole(text, number) || number < least || number > most) {
-        const std::string range = fmt::format("an integer from {} to {}", least, most);
+        const bool padded = !plain && text != "-0" && parse_whole(text, number);
+        const std::string range =
+            fmt::format("an integer from {} to {}{}", least, most, padded ? ", without leading zeros" : "");
         throw Error(ErrorKind::usage, option, in_quotes(text), allowed.empty() ? range : allowed);
     }
     return number;

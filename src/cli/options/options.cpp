@@ -60,6 +60,9 @@ std::vector<Index> integers_of(std::string_view option, std::string_view text, c
     }
     std::vector<Index> numbers;
     for (const std::string_view item : list_of_words(option, text, "numbers")) {
+        if (item == allowed.instead) {
+            throw Error(ErrorKind::usage, option, in_quotes(text), fmt::format("{} alone, or numbers alone", item));
+        }
         numbers.push_back(integer(option, item, allowed.least, allowed.most, allowed.instead.empty() ? "" : allowed.in_words));
     }
     if (allowed.longest != 0 && numbers.size() > allowed.longest) {

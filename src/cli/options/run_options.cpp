@@ -141,7 +141,7 @@ void declare_selection(Options& options, RunOptions& run)
     declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
                  [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
     declare_show(options, model::ShownBy::run,
-                 {"what to print, such as masked_scores (what softmax gets); all leaves out summary; may be repeated",
+                 {"what to print, such as weights,scaled_scores; all leaves out logits and summary; may be repeated",
                   "tokens, vocabulary, weights, context, output"},
                  run.show);
 }

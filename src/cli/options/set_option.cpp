@@ -135,7 +135,7 @@ bool names_values(const SetKey& key)
         const bool steps = field == &model::field::draws;
         throw Error(ErrorKind::usage,
                     name_of_key(key) + (steps ? ": a key of one of its steps is missing, such as draws[2].init=normal"
-                                              : ": only a file can say it"));
+                                              : ": only a recipe file can set it"));
     }
     const auto names = names_of(keys, [](const SetKey& each) { return std::string_view(each.key); });
     const std::string guess = did_you_mean(declared_form(key), names, short_names(keys));

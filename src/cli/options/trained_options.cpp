@@ -53,19 +53,23 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
             set(value_of(name, text, allowed));
             return;
         }
-        const std::string_view form = "LAYER.HEAD, such as 1.0, all of one layer";
-        std::string heads;
-        for (const std::string_view item : list_of_words(name, text)) {
-            const std::size_t dot = item.find('.');
-            if (dot == std::string_view::npos || dot == 0 || dot + 1 == item.size()) {
+        const std::string_view form = "LAYER.HEAD, such as 1.0, or several of one layer, such as 1.0,1.2";
+        const auto number = [&](std::string_view digits, Index most) {
+            try {
+                return integer(name, digits, 0, most);
+            } catch (const Error&) { // what was typed is all of it
                 throw Error(ErrorKind::usage, name, in_quotes(text), form);
             }
-            const Index named = integer(name, item.substr(0, dot), 0, trained_field::most_layers - 1, form);
+        };
+        std::string heads;
+        for (const std::string_view item : list_of_words(name, text)) {
+            const std::size_t dot = std::min(item.find('.'), item.size());
+            const Index named = number(item.substr(0, dot), trained_field::most_layers - 1);
+            const Index head = number(item.substr(std::min(dot + 1, item.size())), model::field::most_heads - 1);
             if (layer.value_or(named) != named) {
                 throw Error(ErrorKind::usage, name, in_quotes(text), form);
             }
             layer = named;
-            const Index head = integer(name, item.substr(dot + 1), 0, model::field::most_heads - 1, form);
             heads += (heads.empty() ? "" : ",") + std::to_string(head);
         }
         set(value_of(name, heads, allowed));

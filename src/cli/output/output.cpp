@@ -180,7 +180,7 @@ struct Temporary {
 [[noreturn]] void refuse_beside(const std::string& path, std::string_view beside)
 {
     throw Error(ErrorKind::usage, model::option::output, path == "-" ? "standard output" : in_quotes(path),
-                fmt::format("the name of a file, beside which a second one, FILE{}, says what is in it", beside));
+                fmt::format("the name of a file; FILE{} beside it says what is in it", beside));
 }
 
 /// Opens what is no regular file: a device, a FIFO.
@@ -206,8 +206,9 @@ Output::Output(const std::optional<std::string>& path, std::string_view beside) 
 {
     if (path && *path != "-" && descriptor_named(*path) != STDOUT_FILENO) {
         if (!beside.empty()) {
-            place_beside_ = place_of(*path) ? place_of(*path + std::string(beside)) : std::nullopt;
-            if (!place_beside_) {
+            const std::optional<Place> place = place_of(*path);
+            place_beside_ = place ? place_of(*path + std::string(beside)) : std::nullopt;
+            if (!place_beside_ || place_beside_->target == place->target) { // by a link
                 refuse_beside(*path, beside);
             }
         }

@@ -370,9 +370,9 @@ def test_bfloat16_of_npy_and_npz_is_what_is_said_to_be(halves, files):
 
 def test_two_bytes_of_no_type_are_refused_with_what_to_type(halves):
     for q, name in (("q.npy", "'q.npy'"), ("t.npz:q", "'q' in 't.npz'")):
-        error = f"{name}: element type: got '|V2', two bytes of no type; allowed: FILE:bfloat16 or FILE:NAME:bfloat16, if they are bfloat16"
+        error = f"{name}: element type: got '|V2', two bytes without a type; allowed: FILE:bfloat16 or FILE:NAME:bfloat16, if they are bfloat16"
         assert_fails(run("attend", "-q", q, *FROM_SAFETENSORS[2:], cwd=halves), 65, error)
-    for q, error in (("t.npz:bfloat16", "tensor of 't.npz': got no name"), ("t.npz:ids:bfloat16", "bfloat16 said of '<i8'"),
+    for q, error in (("t.npz:bfloat16", "tensor of 't.npz': got no name"), ("t.npz:ids:bfloat16", "bfloat16 for a tensor of type '<i8'"),
                      ("t.npz:x:bfloat16", "tensor of 't.npz': got 'x'"), ("t.safetensors:q:bfloat16", "got 'q:bfloat16'"),
                      ("q.npy:float16", "got the name 'float16'")):
         assert_fails(run("attend", "-q", q, *FROM_SAFETENSORS[2:], cwd=halves), 65, error)
@@ -390,7 +390,7 @@ def test_bfloat16_goes_to_npy_and_npz_as_ml_dtypes_stores_it(halves):
             assert array.dtype == "V2" and numpy.array_equal(from_bfloat16(array.view("<u2")), expected[name])
     for one, other in (("y.npy:bfloat16", "y.safetensors:context"), ("y.npz:bfloat16", "y.safetensors"), ("y.npz:weights:bfloat16", "y.safetensors:weights")):
         assert succeeds("compare", one, other, cwd=halves).code == 0
-    assert_fails(run("compare", "y.npz", "y.safetensors", cwd=halves), 65, "'<V2', two bytes of no type")
+    assert_fails(run("compare", "y.npz", "y.safetensors", cwd=halves), 65, "'<V2', two bytes without a type")
     assert succeeds("attend", *FROM_SAFETENSORS, "--against", "y.npy:bfloat16", cwd=halves).text.startswith("y.npy:bfloat16 agrees: ")
     drawn = ("--batch", "1", "--format", "table")
     assert succeeds("plot", "y.npz:weights:bfloat16", *drawn, cwd=halves).out == succeeds("plot", "y.safetensors:weights", *drawn, cwd=halves).out

@@ -105,8 +105,18 @@ def test_one_head_has_no_order_and_the_change_is_told(save):
     found = unseen(save(H=1))
     assert found["heads-reversed"]["why"] == "no-room" and "heads" in found["heads-reversed"]["change"]
     assert "heads-reversed" not in unseen(save(H=2))
-    assert found["scale-value"]["change"] == "values of another width than keys"
+    assert found["scale-value"]["change"] == "values of another width"
     assert "scale-value" not in unseen(save(H=1, dv=7))
+
+
+def test_the_sizes_in_which_a_change_shows_a_mistake_do_show_it(tmp_path):
+    report = succeeds("attend", "--random", "1,4/2,9,16", "--causal", "--blind-spots", "--json", cwd=tmp_path).json
+    told = {spot["mistake"]: spot["sizes"] for spot in report["unseen"] if "sizes" in spot and "cache" not in spot["sizes"] and spot["why"] == "no-room"}
+    assert len(told) > 10
+    for sizes in set(told.values()):
+        there = succeeds("attend", "--random", sizes, "--causal", "--blind-spots", "--json", cwd=tmp_path).json
+        still = {spot["mistake"] for spot in there["unseen"] if spot["why"] == "no-room"}
+        assert not still & {mistake for mistake, own in told.items() if own == sizes}
 
 
 def test_what_no_option_asks_for_is_no_mistake(save):
@@ -135,7 +145,7 @@ def test_the_text_says_as_much_as_the_json(save):
     folder = save(S=7)
     report, text = spots(folder, "--causal"), succeeds("attend", *QKV, "--causal", "--blind-spots", cwd=folder).text
     assert text.startswith(f"this test sees {report['seen']} of {report['possible']} mistakes\n")
-    assert "\nthese give the right numbers:\n" in text and "\nthese need more keys:\n" in text
+    assert "\nthese give the right numbers:\n" in text and "\nthese need more queries and keys (sizes 1," in text
     assert all(spot["what"].partition(" (")[0] in text for spot in report["unseen"])
 
 
@@ -158,7 +168,7 @@ def test_the_text_says_what_a_suggested_input_shows_and_does_not(save):
     folder = save(scores=0)
     report = spots(folder, "--suggest-input", "s.npz")["suggested_input"]
     text = succeeds("attend", *QKV, "--blind-spots", "--suggest-input", "s.npz", cwd=folder).text
-    head = f"\ns.npz, of the same shapes, shows {report['seen']}; run your attention on it, and then, with its result:\n"
+    head = f"\ns.npz, of the same shapes, shows {report['seen']} mistakes; run your attention on it, and then, with its result:\n"
     assert head + f"  {report['command']}\nwhat s.npz does not show:\n\nthese " in text
 
 

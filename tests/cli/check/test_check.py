@@ -134,7 +134,7 @@ def test_tensors_are_no_statement(tmp_path, ending):
 def test_text_is_no_statement(tmp_path, shown):
     file = tmp_path / "weights.txt"
     file.write_bytes(succeeds("run", SENTENCE, "--show", "weights", *shown).out)
-    assert_fails(run("check", file), 65, "got text that is no JSON object; allowed: a recipe or a saved result, as JSON; compare is for tensors")
+    assert_fails(run("check", file), 65, "got text that is not a JSON object; allowed: a recipe or a saved result, as JSON; compare is for tensors")
 
 
 def test_a_result_that_was_laid_out_by_jq_passes(golden):

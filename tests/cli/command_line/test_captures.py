@@ -27,7 +27,7 @@ def test_a_terminal_shows_60_words_as_stored(terminal, columns):
 def test_a_terminal_of_the_usual_size_shows_the_whole_first_output(terminal):
     shown = captures.first(terminal)
     assert captures.cells(shown) == captures.cells(captures.first_path(terminal).read_text(encoding="utf-8"))
-    assert shown.startswith("6 words, 1 head, random weights")
+    assert shown.startswith("6 words, 1 head, random matrices")
 
 
 @pytest.mark.parametrize("environment", [{"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])

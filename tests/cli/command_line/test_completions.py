@@ -26,7 +26,7 @@ def commands():
 def test_the_commands_are_those_of_help():
     listed = re.search(r"Commands:\n(.*?)\n\n", succeeds("--help").text, re.DOTALL)[1]
     *named, last = re.findall(r"^  ([a-z][a-z-]*)(?: .*)?", listed, re.MULTILINE)
-    assert last == "and" and commands() == named + listed.splitlines()[-1].split(maxsplit=1)[1].split(", ")
+    assert last == "others" and commands() == named + listed.splitlines()[-1].split(maxsplit=1)[1].split(", ")
 
 
 @pytest.mark.parametrize("command", commands())

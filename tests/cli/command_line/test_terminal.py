@@ -157,7 +157,7 @@ def test_the_first_output_fits_24_lines_with_the_command_above_it_and_the_prompt
     table, commands = first_output(SENTENCE, env={"TERM": "xterm-256color"})
     assert len(table) + len(commands) <= 22
     assert max(len(line) for line in table + ["→ " + command for command in commands]) <= 80
-    assert table[0] == "6 words, 1 head, random weights (seed 123), which mean nothing"
+    assert table[0] == "6 words, 1 head, random matrices (seed 123), which mean nothing"
     assert table[1] == "ids  Life 0, is 4, short 5, eat 2, dessert 1, first 3"
     assert table[3].startswith("weights (6, 6)  0 ") and table[12] == "context (6, 28)"
     assert "▸0.9997" in table[10] and "sum" not in table[4] and not any("e-" in line for line in table[4:])

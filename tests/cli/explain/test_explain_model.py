@@ -128,7 +128,7 @@ def test_without_a_choice_it_is_the_first_head_of_the_first_layer_and_the_first_
     ("name", "says"),
     [
         ("bert", ["what enters the attention of layer 1", "W_q·x(sat) + b_q"]),
-        ("llama", ["what enters layer 1, behind the norm in front of its attention", "turned by RoPE", "causal: hides the keys after"]),
+        ("llama", ["what enters layer 1, after the norm before its attention", "rotated by RoPE", "causal: hides the keys after"]),
         ("mistral", ["window: hides all but 2 keys back"]),
         ("mpnet", ["Bias: masked = scaled + bias", "by how far the key is from position", "(bias)"]),
         ("qwen3", ["normalised, as keys are", "normalised: times", "before it is normalised,", "turned with its partner"]),

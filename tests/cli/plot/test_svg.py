@@ -76,7 +76,7 @@ def test_a_caption_says_what_was_computed():
     def caption(*arguments):
         return texts(picture(*arguments, "--set", "picture.caption=true"))
 
-    assert "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7), which mean nothing" in caption(
+    assert "6 words, 4 heads, causal, positions sinusoidal, random matrices (seed 7), which mean nothing" in caption(
         SENTENCE, "--heads", 4, "--causal", "--positions", "sinusoidal", "--seed", 7)
     assert "5 positions, 1 head, recipe rao-2024-masked" not in caption("a b") and "2 words, 1 head, window 1 back and 0 ahead, " in " ".join(
         caption("a b", "--window", "1,0"))

@@ -50,7 +50,7 @@ WORDS = {
     "dims": {"embed_dim": 4, "d_k": 3, "d_v": 3},
     "draws": [{"seed": 1}, {"tensor": "embedding", "init": "normal"}, *draws("uniform")],
 }
-RAGGED = "input.sentence: got a batch of sentences that differ in their number of words; allowed: sentences of one length with dropout, and with embeddings by position"
+RAGGED = "input.sentence: got sentences of different lengths; allowed: one length, with dropout or embeddings by position"
 
 
 @pytest.fixture

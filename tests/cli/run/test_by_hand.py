@@ -68,7 +68,7 @@ def test_a_linear_output_projection_of_a_recipe_says_its_side(write, tmp_path):
 
 
 TRIANGLE = numpy.tri(3)
-DOUBT = "attn-cli: warning: the mask holds numbers, 0 and 1 alone, which are added to the scores; to hide keys it must hold booleans"
+DOUBT = "attn-cli: warning: the mask holds only the numbers 0 and 1, which are added to the scores; to hide keys it must hold booleans"
 
 
 def test_a_mask_of_zeros_and_ones_that_are_numbers_is_warned_of_once(write, tmp_path):

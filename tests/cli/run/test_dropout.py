@@ -114,8 +114,8 @@ def test_a_page_holds_what_is_left():
     [
         (["--generator", "numpy", "--dropout", "0.5"],
          "--dropout: NumPy has none; give it a seed of its own with --set attention.dropout.seed"),
-        (["--dropout", "1"], "--dropout: got '1'; allowed: a finite number from 0 and below 1, such as 0.5"),
-        (["--dropout", "-0.1"], "--dropout: got '-0.1'; allowed: a finite number from 0 and below 1, such as 0.5"),
+        (["--dropout", "1"], "--dropout: got '1'; allowed: a finite number from 0 to below 1, such as 0.5"),
+        (["--dropout", "-0.1"], "--dropout: got '-0.1'; allowed: a finite number from 0 to below 1, such as 0.5"),
         (["--set", "attention.dropout.seed=1"], "--set attention.dropout.seed requires --dropout"),
         (["--show", "dropped_weights"], "--show dropped_weights requires --dropout"),
     ],

@@ -222,7 +222,7 @@ def test_ids_are_rows_and_need_no_vocab_size(folder):
     done = succeeds("run", "--ids", "8,0,3", "--embeddings", "e.npy", "--json", "--show", "embeddings", "--dtype", "float64", cwd=folder)
     assert numpy.array_equal(numpy.array(done.json["embeddings"]), table[[8, 0, 3]])
     assert done.json["config"]["dims"] == {"embed_dim": 4, "vocab_size": 9}
-    assert_fails(run("run", "--ids", "9", "--embeddings", "e.npy", cwd=folder), 65)
+    assert_fails(run("run", "--ids", "9", "--embeddings", "e.npy", cwd=folder), 65, "0 to 8 (the embedding table of 'e.npy' has 9 rows)")
     table[7, 2] = -1e300
     numpy.save(folder / "large.npy", table)
     assert_fails(run("run", "--ids", "1", "--embeddings", "large.npy", cwd=folder), 65)

@@ -212,7 +212,7 @@ LARGE = "an integer that float32 does not hold"
     ({"values": W["W_q"], "shape": [2, 3]}, 'draws[1].shape: got an array of 2 elements; allowed: only without "values"'),
     ({"values": W["W_q"], "take": [0]}, 'draws[1].take: got an array of 1 element; allowed: only without "values"'),
     ({"values": W["W_q"], "low": 0}, 'draws[1].low: got 0; allowed: only without "values"'),
-    ({"values": [[1, 2, 3], [1, 2]]}, "draws[1].values[1]: got an array of 2 elements; allowed: an array of 3 elements, as beside it"),
+    ({"values": [[1, 2, 3], [1, 2]]}, "draws[1].values[1]: got an array of 2 elements; allowed: an array of 3 elements, as before it"),
     ({"values": [[1, 2, "3"], [1, 2, 3]]}, "draws[1].values[0][2]: got '3'; allowed: numbers"),
     ({"values": [[1, 2, None], [1, 2, 3]]}, "draws[1].values[0][2]: got null; allowed: numbers"),
     ({"values": [[1, 2, True], [1, 2, 3]]}, "draws[1].values[0][2]: got true; allowed: numbers"),
@@ -256,7 +256,7 @@ def test_rows_that_are_not_as_many_as_words_are_refused(write):
     path = write(literals(embeddings=INPUTS[:5], **W), input={"sentence": SENTENCE})
     assert_fails(run("run", "--recipe", path), 65, "embeddings: got the shape (5, 3); allowed: with these dimensions (6, 3)")
     path = write(literals(embedding=INPUTS[:5], **W), input={"sentence": SENTENCE})
-    assert_fails(run("run", "--recipe", path), 65, "got 5; allowed: 6 and more, the distinct words of the input")
+    assert_fails(run("run", "--recipe", path), 65, "got 5; allowed: 6 or more, the distinct words of the input")
 
 
 def test_no_draws_at_all_are_fine_where_files_hold_everything(write, tmp_path):

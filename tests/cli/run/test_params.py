@@ -285,10 +285,20 @@ def test_rows_beyond_the_words_are_a_warning(tmp_path):
         done = run(*command, *options, cwd=tmp_path)
         assert (done.code, done.message.count("warning: ")) == (0, 1)
         assert done.out == succeeds(*command, *options, "--quiet", cwd=tmp_path).out
-    succeeds("run", "--ids", "0,5", "--vocab-size", "6", *options, cwd=tmp_path)
     drawn = {name: array for name, array in plain().items() if name != "embedding"}
     numpy.savez(tmp_path / "drawn.npz", **drawn)
     succeeds("run", "Life is", "--params", "drawn.npz", "--set", "parameters.layout=out-in", "--heads", "1", "--vocab-size", "9", cwd=tmp_path)
+
+
+def test_ids_are_rows_of_the_table_of_the_file(tmp_path):
+    numpy.savez(tmp_path / "p.npz", **plain())
+    options = ["--params", "p.npz", "--set", "parameters.layout=out-in", "--heads", "1", "--json", "--show", "embeddings"]
+    done = succeeds("run", "--ids", "0,5", *options, cwd=tmp_path)
+    assert numpy.array_equal(numpy.array(done.json["embeddings"], "float32"), plain()["embedding"][[0, 5]])
+    assert done.out == succeeds("run", "--ids", "0,5", "--vocab-size", "6", *options, cwd=tmp_path).out
+    assert_fails(run("run", "--ids", "6", *options, cwd=tmp_path), 65, "got 6; allowed: 0 to 5 (the embedding table of 'p.npz' has 6 rows)")
+    numpy.savez(tmp_path / "p.npz", **{name: array for name, array in plain().items() if name != "embedding"})
+    assert_fails(run("run", "--ids", "6", *options, cwd=tmp_path), 2, "--ids requires --vocab-size; allowed: 7 or more for these ids")
 
 
 def test_lines_are_warned_of_rows_once(tmp_path):

@@ -406,7 +406,7 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
     const JsonDocument::Node& value = document_->nodes_[node];
     if (depth < out.shape.size()) {
         if (value.kind != JsonKind::array || static_cast<Index>(value.first) != out.shape[depth]) {
-            here().refuse(fmt::format("an array of {}, as beside it", counted(out.shape[depth], "element")));
+            here().refuse(fmt::format("an array of {}, as before it", counted(out.shape[depth], "element")));
         }
         at.push_back(0);
         for (std::size_t child = node + 1; child < value.extent; child = behind(child)) {

@@ -259,7 +259,7 @@ void refuse_type(const std::string& what, std::string_view type)
 {
     const bool object = type == "|O" || type == "O";
     if (says_no_type(type)) {
-        throw Error(ErrorKind::data, what + ": element type", in_quotes(type) + ", two bytes of no type",
+        throw Error(ErrorKind::data, what + ": element type", in_quotes(type) + ", two bytes without a type",
                     fmt::format("FILE:{0} or FILE:NAME:{0}, if they are {0} as ml_dtypes stores it", name_of(untyped.type)));
     }
     throw Error(ErrorKind::data, what + ": element type",
@@ -271,8 +271,8 @@ void require_untyped(const NpyHeader& header, std::string_view what)
 {
     if (!header.untyped) {
         throw Error(ErrorKind::data, std::string(what) + ": element type",
-                    fmt::format("{} said of {}", name_of(untyped.type), in_quotes(header.dtype)),
-                    fmt::format("that of '<{}' alone, two bytes of no type", untyped.code));
+                    fmt::format("{} for a tensor of type {}", name_of(untyped.type), in_quotes(header.dtype)),
+                    fmt::format("it for '<{}' and '|V2' alone", untyped.code));
     }
 }
 

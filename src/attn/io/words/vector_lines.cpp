@@ -66,7 +66,7 @@ std::string wanted_instead_of(std::string_view field)
 {
     std::string number = "a decimal number";
     if (field.empty() || field.find_first_of(",\t") != std::string_view::npos) {
-        return number + "; one space parts a word and its numbers";
+        return number + "; a word and its numbers are separated by one space";
     }
     return number;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace attn::model {
 namespace {
@@ -72,43 +73,149 @@ std::vector<StoredTensor> make_tensors(const std::vector<AskedStage>& stages)
     return tensors;
 }
 
+/// (B, heads, rows, columns) in a tensor of the layout.
+core::StageSpan span_of(StoredTensor* tensor, Index heads, Index rows, Index columns, bool side_by_side)
+{
+    if (tensor == nullptr) {
+        return {};
+    }
+    const Index head = side_by_side ? columns : rows * columns, row = side_by_side ? heads * columns : columns;
+    return {tensor->type, tensor->bytes.data(), heads * rows * columns, head, row};
+}
+
+core::GradientOutputs gradients_of(const AttendViews& views, TensorLayout layout, std::vector<StoredTensor>& tensors)
+{
+    const core::AttentionDims& l = views.sizes;
+    const bool beside = views.side_by_side, cache_beside = layout == TensorLayout::bshd;
+    core::GradientOutputs outputs;
+    for (const ItemInfo& info : items) {
+        if (!info.gradient) {
+            continue;
+        }
+        const auto span = [&](Index heads, Index rows, Index columns, bool side_by_side) {
+            return span_of(find(tensors, info.item), heads, rows, columns, side_by_side);
+        };
+        core::StageSpan& to = outputs[*info.gradient];
+        switch (*info.gradient) {
+        case core::Gradient::delta: to = span(l.H, l.T, 1, false); break;
+        case core::Gradient::dq: to = span(l.H, l.T, l.d_k, beside); break;
+        case core::Gradient::dk: to = span(l.H_kv, l.S, l.d_k, beside); break;
+        case core::Gradient::dv: to = span(l.H_kv, l.S, l.d_v, beside); break;
+        case core::Gradient::dpast_key: to = span(l.H_kv, l.P, l.d_k, cache_beside); break;
+        case core::Gradient::dpast_value: to = span(l.H_kv, l.P, l.d_v, cache_beside); break;
+        default: to = span(l.H, l.T, l.total(), false);
+        }
+    }
+    outputs.mask = find(tensors, Item::dmask) != nullptr;
+    return outputs;
+}
+
 core::StageSpan from_row(core::StageSpan stage, Index row)
 {
     stage.data = stage.data == nullptr ? nullptr : stage.at(0, 0, row);
     return stage;
 }
 
+/// One of several sequences that lie one after another, as it would be alone.
+struct Sequence {
+    core::AttentionInputs inputs;
+    Index query, key; ///< where it begins
+};
+
+Sequence sequence_of(const Boundaries& sequences, const AttendViews& views, const Attend& options, Index n)
+{
+    const auto at = static_cast<std::size_t>(n);
+    const Index query = sequences.queries[at], T = sequences.queries[at + 1] - query;
+    const Index key = sequences.keys[at], S = sequences.keys[at + 1] - key;
+    Sequence sequence{static_cast<const core::AttentionInputs&>(views), query, key};
+    core::AttentionInputs& inputs = sequence.inputs;
+    inputs.queries = row_block(views.queries, query, T);
+    inputs.keys = row_block(views.keys, key, S);
+    inputs.values = row_block(views.values, key, S);
+    inputs.offsets = {offset_in_sequence(options.align, T, S)};
+    if (const Index H = views.sizes.H; std::ssize(views.slopes) > H) {
+        inputs.slopes = {views.slopes.begin() + n * H, views.slopes.begin() + (n + 1) * H};
+    }
+    if (!views.look || views.look->range != core::ScoreRange::near) {
+        inputs.look.reset(); // another sequence may have made it so
+    }
+    return sequence;
+}
+
 /// Every sequence by itself, one after the other, with the numbers that it would give alone. No output is kept that has a
 /// number for each query and key.
-core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendViews& views, const Attend& options,
-                                   const core::AttentionOutputs& outputs, const core::Work& work)
+core::AttentionNotes attend_packed(const ResolvedAttend& call, const core::AttentionOutputs& outputs)
 {
     core::AttentionNotes notes;
-    const auto count = static_cast<Index>(sequences.queries.size()) - 1;
-    for (Index n = 0; n < count; ++n) {
-        const auto at = static_cast<std::size_t>(n);
-        const Index query = sequences.queries[at], T = sequences.queries[at + 1] - query;
-        const Index key = sequences.keys[at], S = sequences.keys[at + 1] - key;
-        core::AttentionInputs sequence = static_cast<const core::AttentionInputs&>(views);
-        sequence.queries = row_block(views.queries, query, T);
-        sequence.keys = row_block(views.keys, key, S);
-        sequence.values = row_block(views.values, key, S);
-        sequence.offsets = {offset_in_sequence(options.align, T, S)};
-        if (const Index H = views.sizes.H; std::ssize(views.slopes) > H) {
-            sequence.slopes = {views.slopes.begin() + n * H, views.slopes.begin() + (n + 1) * H};
-        }
-        if (!views.look || views.look->range != core::ScoreRange::near) {
-            sequence.look.reset(); // another sequence may have made it so
-        }
+    const Boundaries& sequences = *call.sequences;
+    for (Index n = 0; n < sequences.count(); ++n) {
+        const Sequence sequence = sequence_of(sequences, call.views, call.options, n);
         core::AttentionOutputs rows;
         for (const core::Stage stage : core::every_stage) {
-            rows[stage] = from_row(outputs[stage], query);
+            rows[stage] = from_row(outputs[stage], sequence.query);
         }
-        const core::AttentionNotes of_sequence = core::attention(sequence, options, rows, work.piece(n, count));
+        const core::AttentionNotes of_sequence =
+            core::attention(sequence.inputs, call.options, rows, call.work.piece(n, sequences.count()));
         notes.overflowed = notes.overflowed || of_sequence.overflowed;
         notes.portable_because = of_sequence.portable_because;
     }
     return notes;
+}
+
+void add(std::vector<double>& sums, const std::vector<double>& more)
+{
+    sums.resize(std::max(sums.size(), more.size()));
+    std::ranges::transform(more, sums, sums.begin(), std::plus());
+}
+
+/// The same for their gradients.
+core::GradientSums differentiate_packed(const ResolvedAttend& call, const core::GradientOutputs& outputs)
+{
+    core::GradientSums sums;
+    const Boundaries& sequences = *call.sequences;
+    const core::LossGradients& loss = *call.views.loss;
+    for (Index n = 0; n < sequences.count(); ++n) {
+        const auto [inputs, query, key] = sequence_of(sequences, call.views, call.options, n);
+        const Index T = inputs.queries.shape[2];
+        core::LossGradients rows_of_loss;
+        if (loss.context) {
+            rows_of_loss.context = row_block(*loss.context, query, T);
+        }
+        if (loss.lse) { // its last dimension is that of the queries
+            rows_of_loss.lse = loss.lse;
+            rows_of_loss.lse->shape.back() = T;
+            rows_of_loss.lse->bytes =
+                loss.lse->bytes.subspan(static_cast<std::size_t>(query * loss.lse->strides.back() * size_of(loss.lse->type)));
+        }
+        core::GradientOutputs rows;
+        for (const core::Gradient gradient : core::every_gradient) {
+            const bool of_keys = gradient == core::Gradient::dk || gradient == core::Gradient::dv;
+            rows[gradient] = from_row(outputs[gradient], of_keys ? key : query);
+        }
+        const core::GradientSums of_sequence =
+            core::attention_backward(inputs, call.options, rows_of_loss, rows, call.work.piece(n, sequences.count()));
+        add(sums.sinks, of_sequence.sinks);
+        sums.scale += of_sequence.scale;
+        sums.overflowed = sums.overflowed || of_sequence.overflowed;
+    }
+    return sums;
+}
+
+core::GradientSums differentiate(const ResolvedAttend& call, std::vector<StoredTensor>& tensors)
+{
+    const core::GradientOutputs outputs = gradients_of(call.views, call.options.layout, tensors);
+    core::GradientSums sums = call.sequences
+                                  ? differentiate_packed(call, outputs)
+                                  : core::attention_backward(call.views, call.options, *call.views.loss, outputs, call.work);
+    const auto store_sums = [&](Item item, const std::vector<double>& values) {
+        if (StoredTensor* tensor = find(tensors, item)) {
+            store(*tensor, 0, std::span(values));
+        }
+    };
+    store_sums(Item::dmask, sums.mask);
+    store_sums(Item::dsinks, sums.sinks);
+    store_sums(Item::dscale, {sums.scale});
+    return sums;
 }
 
 } // namespace
@@ -140,11 +247,21 @@ AttendResult attend(const ResolvedAttend& call)
     const bool wide = core::is_wide(views);
     const auto save = wide ? save_cache<double> : save_cache<float>;
     save(views, options.layout, result.tensors);
-    const core::AttentionOutputs outputs = outputs_of(views, result.tensors);
-    const core::AttentionNotes notes = call.sequences ? attend_packed(*call.sequences, views, options, outputs, call.work)
-                                                      : core::attention(views, options, outputs, call.work);
-    result.portable_because = notes.portable_because;
-    if (notes.overflowed && !options.allow_nonfinite) {
+    bool overflowed = false;
+    if (std::ranges::any_of(call.stages, [](const AskedStage& stage) { return !is_gradient(stage.item); })) {
+        const core::AttentionOutputs outputs = outputs_of(views, result.tensors);
+        const core::AttentionNotes notes =
+            call.sequences ? attend_packed(call, outputs) : core::attention(views, options, outputs, call.work);
+        result.portable_because = notes.portable_because;
+        overflowed = notes.overflowed;
+    }
+    if (views.loss && std::ranges::any_of(call.stages, [](const AskedStage& stage) { return is_gradient(stage.item); })) {
+        overflowed = differentiate(call, result.tensors).overflowed || overflowed;
+    }
+    if (views.loss && settings.isa != core::Isa::portable) {
+        result.portable_because = "gradients";
+    }
+    if (overflowed && !options.allow_nonfinite) {
         // ∞ - ∞ within a product of float64 is nan; those of float32 are summed in float64.
         const std::string_view what_then = wide
                                                ? "float64; the weights of its row may be nan"

@@ -52,6 +52,9 @@ struct AttendInputs {
     std::optional<TensorView> alibi_slopes = {}; ///< (H) or (B, H), with cu_seqlens (N, H): finite
     /// (P+S) or (B, P+S) integers: a query sees the keys of the segment that the key at its place is of
     std::optional<TensorView> segments = {};
+    std::optional<TensorView> kept = {}; ///< bool or 0 and 1, with dropout: the weights that stay; broadcasts as a mask does
+    std::optional<TensorView> grad = {}; ///< of the context, in its layout; and of lse, in the shape that it has
+    std::optional<TensorView> grad_lse = {};
     /// (N+1) integers from 0 to the number of queries: where each of N sequences begins, and the last one ends. Not with a
     /// cache, mask, lengths or segments. Those of the keys are the same where they are not given.
     std::optional<TensorView> cu_seqlens = {}, cu_seqlens_k = {};
@@ -65,6 +68,7 @@ struct Attend : core::AttentionOptions {
                                               ///< slopes of the paper, so not with alibi_slopes
     std::optional<ElementType> out_type = {}; ///< of all stages but the cache and lse; float64 is computed in float64
     bool allow_nonfinite = false;
+    bool grad_ones = false; ///< the gradient of the context is 1 everywhere, so that the loss is its sum; not with grad
     Show show{Item::context};
 };
 
@@ -148,16 +152,24 @@ inline constexpr AttendOperand alibi_slopes{
     "alibi_slopes", "--alibi-slopes",
     "(H) or (B, H) numbers, finite: ALiBi with slopes of your own; with --cu-seqlens a row for each sequence; not with --alibi",
     nullptr, &AttendInputs::alibi_slopes};
+inline constexpr AttendOperand kept{"kept", "--kept",
+                                    "bool or 0 and 1, broadcast to (B, H, T, P+S): the weights that dropout keeps", nullptr,
+                                    &AttendInputs::kept};
+inline constexpr AttendOperand grad{"grad", "--grad",
+                                    "gradient of the context, in its shape; gives dq, dk and dv, or what --show asks for",
+                                    nullptr, &AttendInputs::grad};
+inline constexpr AttendOperand grad_lse{"grad_lse", "--grad-lse", "gradient of lse, in its shape, of a loss that reads it",
+                                        nullptr, &AttendInputs::grad_lse};
 inline constexpr AttendOperand sinks{"sinks", "--sinks",
                                      "(H) numbers, finite or -inf: one more score per row, whose weight is dropped", nullptr,
                                      &AttendInputs::sinks};
 
-inline constexpr std::array all{&queries,      &keys, &values,  &past_key, &past_value,   &cu_seqlens,
-                                &cu_seqlens_k, &mask, &lengths, &segments, &alibi_slopes, &sinks};
+inline constexpr std::array all{&queries, &keys,     &values,       &past_key, &past_value, &cu_seqlens, &cu_seqlens_k, &mask,
+                                &lengths, &segments, &alibi_slopes, &sinks,    &kept,       &grad,       &grad_lse};
 /// For these, integers count as numbers with a point; for others they mean something else, or nothing.
-inline constexpr std::array numbers{&queries, &keys, &values, &past_key, &past_value, &alibi_slopes, &sinks};
+inline constexpr std::array numbers{&queries, &keys, &values, &past_key, &past_value, &alibi_slopes, &sinks, &grad, &grad_lse};
 /// What goes with sequences that lie one after another is not among these.
-inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};
+inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments, &kept};
 
 /// nullptr: none is called so.
 [[nodiscard]] constexpr const AttendOperand* called(std::string_view name)
@@ -167,6 +179,9 @@ inline constexpr std::array not_packed{&past_key, &mask, &lengths, &segments};
 }
 
 } // namespace operand
+
+/// Whether a call has a gradient of its results, given by these operands.
+[[nodiscard]] bool differentiates(const Attend& options, const std::function<bool(const AttendOperand&)>& given);
 
 /// What they are called says which they are; they must outlive it.
 [[nodiscard]] AttendInputs inputs_of(const std::vector<StoredTensor>& tensors);

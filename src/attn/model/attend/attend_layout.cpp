@@ -183,6 +183,13 @@ void require_compatible(const AttendInputs& inputs, const Attend& options)
     if (options.heads && inputs.cu_seqlens) {
         refuse_both(cu_seqlens.option, option::heads);
     }
+    if (options.grad_ones && inputs.grad) {
+        refuse_both("--grad-ones", grad.option);
+    }
+    if (options.dropout.has_value() != inputs.kept.has_value()) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} and {} belong together; allowed: both or none", option::dropout, kept.option));
+    }
     for (const AttendOperand* other : not_packed) {
         if (inputs.cu_seqlens && other->in(inputs) != nullptr) {
             refuse_both(cu_seqlens.option, other->option);
@@ -270,6 +277,37 @@ Index offset_of(const AttendViews& views, CausalAlign align, Index b)
     throw Error(ErrorKind::internal, "causal alignment", std::to_string(static_cast<int>(align)), "one of three");
 }
 
+/// The gradients of the results, (B, H, T, d_v) and (B, H, T).
+std::optional<core::LossGradients> loss_of(const AttendInputs& inputs, const Attend& options, const AttendViews& views,
+                                           const LayoutOf& of_queries)
+{
+    static constexpr float one = 1;
+    const core::AttentionDims& l = views.sizes;
+    core::LossGradients loss;
+    if (inputs.grad) {
+        if (inputs.grad->shape != context_shape(views)) {
+            refuse(operand::grad.name, inputs.grad->shape, to_string(context_shape(views)) + ", that of the context");
+        }
+        loss.context = four_dimensions(inputs, of_queries, operand::grad);
+    } else if (options.grad_ones) {
+        loss.context =
+            TensorView{ElementType::float32, {l.B, l.H, l.T, l.d_v}, {0, 0, 0, 0}, false, std::as_bytes(std::span(&one, 1))};
+    }
+    if (inputs.grad_lse) {
+        Shape own = stage_shape(views, l.H, l.T, 1);
+        own.pop_back();
+        TensorView view = *inputs.grad_lse;
+        if (view.shape != own) {
+            refuse(operand::grad_lse.name, view.shape, to_string(own) + ", that of lse");
+        }
+        while (view.shape.size() < 3) {
+            view = core::as_batch(std::move(view));
+        }
+        loss.lse = std::move(view);
+    }
+    return loss.context || loss.lse ? std::optional(std::move(loss)) : std::nullopt;
+}
+
 } // namespace
 
 AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
@@ -307,6 +345,11 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
         const core::AttentionDims& l = views.sizes;
         views.mask = broadcast_mask(*inputs.mask, {l.B, l.H, l.T, l.total()}, ShortMask::hides);
     }
+    if (inputs.kept) {
+        const core::AttentionDims& l = views.sizes;
+        views.kept = broadcast_mask(*inputs.kept, {l.B, l.H, l.T, l.total()}, ShortMask::repeats, operand::kept.name);
+    }
+    views.loss = loss_of(inputs, options, views, of_queries);
     if (inputs.lengths) {
         require_lengths(*inputs.lengths, views.sizes);
     }
@@ -348,6 +391,9 @@ void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& vi
         if (view != nullptr && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
             require_float32_range(*view, std::string(added->name), "--out-dtype float64");
         }
+    }
+    if (inputs.kept) {
+        require_zeros_and_ones(*inputs.kept, operand::kept.name);
     }
     if (inputs.segments) {
         views.segments = read_segments(*inputs.segments, l);

@@ -1,6 +1,7 @@
 // The layouts of attend's tensors, all brought to (B, H, T, d).
 #pragma once
 
+#include "attn/core/gradients.hpp"
 #include "attn/model/attend/attend.hpp"
 
 namespace attn::model {
@@ -8,9 +9,10 @@ namespace attn::model {
 /// The inputs of core, nothing copied: split and broadcast where needed.
 struct AttendViews : core::AttentionInputs {
     core::AttentionDims sizes;
-    bool batched = true, headed = true; ///< whether the queries have such dimensions
-    bool side_by_side = false;          ///< the heads of a position lie side by side
-    bool merged = false;                ///< in one dimension, H·d
+    std::optional<core::LossGradients> loss = {}; ///< where there is a gradient of the results
+    bool batched = true, headed = true;           ///< whether the queries have such dimensions
+    bool side_by_side = false;                    ///< the heads of a position lie side by side
+    bool merged = false;                          ///< in one dimension, H·d
 };
 
 /// Throws Error(data) for tensors that do not belong together, naming the shapes; Error(usage) for head counts that do not fit.

@@ -41,7 +41,21 @@ Boundaries read_boundaries(const AttendInputs& inputs, const core::AttentionDims
 
 // ---- what is shown ---------------------------------------------------------------------------------------------------------
 
-Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
+/// Of an input that has a gradient.
+const TensorView& input_of(Item gradient, const AttendInputs& inputs)
+{
+    switch (gradient) {
+    case Item::dk: return inputs.keys;
+    case Item::dv: return inputs.values;
+    case Item::dpast_key: return *inputs.past_key;
+    case Item::dpast_value: return *inputs.past_value;
+    case Item::dmask: return *inputs.mask;
+    case Item::dsinks: return *inputs.sinks;
+    default: return inputs.queries;
+    }
+}
+
+Shape shape_of(Item stage, const AttendInputs& inputs, const AttendViews& views, TensorLayout layout)
 {
     const core::AttentionDims& l = views.sizes;
     const auto cached = [&](Index columns) {
@@ -52,10 +66,19 @@ Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
     case Item::context: return context_shape(views);
     case Item::present_key: return cached(l.d_k);
     case Item::present_value: return cached(l.d_v);
+    case Item::dscale: return {};
+    case Item::dq:
+    case Item::dk:
+    case Item::dv:
+    case Item::dpast_key:
+    case Item::dpast_value:
+    case Item::dmask:
+    case Item::dsinks: return input_of(stage, inputs).shape;
     default: {
-        const core::Stage of = stage_of(stage).value();
-        Shape shape = stage_shape(views, l.H, l.T, core::columns_of(of, l));
-        if (core::is_single(of)) {
+        const bool single = info_of(stage).axes == one_per_query;
+        const std::optional<core::Stage> of = stage_of(stage);
+        Shape shape = stage_shape(views, l.H, l.T, single ? 1 : of ? core::columns_of(*of, l) : l.total());
+        if (single) {
             shape.pop_back();
         }
         return shape;
@@ -81,20 +104,23 @@ std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& o
                       return &operand == &operand::past_key ||
                              (&operand != &operand::cu_seqlens && operand.in(inputs) != nullptr);
                   }));
+    if (options.show.contains(Item::dmask)) {
+        require_floating(*inputs.mask, "dmask of a mask");
+    }
     std::vector<AskedStage> stages;
     for (const Item stage : options.show) {
         if (inputs.cu_seqlens && is_drawn(stage)) {
             throw Error(ErrorKind::usage, option::show, name_of(stage),
                         fmt::format("{} with {}", items_of_packed(), operand::cu_seqlens.option));
         }
-        stages.push_back({stage, type_of(stage, inputs, options), shape_of(stage, views, options.layout)});
+        stages.push_back({stage, type_of(stage, inputs, options), shape_of(stage, inputs, views, options.layout)});
     }
     return stages;
 }
 
-core::Work work_of(const RunSettings& settings)
+core::Work work_of(const RunSettings& settings, const AttendViews& views)
 {
-    core::Work work{.threads = settings.threads, .isa = settings.isa};
+    core::Work work{.threads = settings.threads, .isa = views.loss ? core::Isa::portable : settings.isa};
     if (settings.observer) {
         work.progress = [&settings](double share) { settings.observer({"attention", {}, share}); };
     }
@@ -132,12 +158,15 @@ Index tiled_work_bytes(const ResolvedAttend& call)
     return checked_product(checked_sum(scratch, converted, memory_asked), sizeof(float), memory_asked);
 }
 
-/// Of the key/value head that each thread works on.
+/// Of the key/value head that each thread works on; for gradients more of them, for what is transposed and what is added up,
+/// and a few rows of numbers for each key.
 Index work_bytes(const ResolvedAttend& call)
 {
     const core::AttentionDims& l = call.views.sizes;
-    const Index heads = element_count({std::min<Index>(call.work.threads, l.B * l.H_kv), l.total(), 2, l.d_k + l.d_v});
-    return checked_product(heads, sizeof(double), memory_asked);
+    const Index of_a_key = call.views.loss ? 6 * checked_sum(l.d_k, l.d_v, memory_asked) + 16 : 2 * (l.d_k + l.d_v);
+    const Index heads = element_count({std::min<Index>(call.work.threads, l.B * l.H_kv), l.total(), of_a_key});
+    const Index mask = call.options.show.contains(Item::dmask) ? call.inputs.mask->count() : 0;
+    return checked_product(checked_sum(heads, mask, memory_asked), sizeof(double), memory_asked);
 }
 
 void require_memory(Index required, Index limit)
@@ -154,7 +183,7 @@ void require_memory(Index required, Index limit)
 void require_finite_inputs(const AttendInputs& inputs)
 {
     using namespace operand;
-    for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value, &mask}) {
+    for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value, &mask, &grad, &grad_lse}) {
         if (const TensorView* view = operand->in(inputs)) {
             require_finite(*view, operand->name, operand == &mask);
         }
@@ -166,24 +195,36 @@ void require_finite_inputs(const AttendInputs& inputs)
 Show attend_items(const Attend& options, const std::function<bool(const AttendOperand&)>& given)
 {
     using namespace operand;
+    const bool differentiated = differentiates(options, given);
     const bool by_tensor = given(mask) || given(lengths) || given(segments) || given(alibi_slopes);
     return existing_items({.command = ShownBy::attend,
                            .needs = {{Needs::softcap, options.softcap.has_value()},
                                      {Needs::mask, by_tensor || options.causal || options.window || options.alibi},
-                                     {Needs::cache, given(past_key)}},
+                                     {Needs::cache, given(past_key)},
+                                     {Needs::dropout, options.dropout.has_value()},
+                                     {Needs::gradient, differentiated},
+                                     {Needs::cache_gradient, differentiated && given(past_value)},
+                                     {Needs::mask_gradient, differentiated && given(mask)},
+                                     {Needs::sink_gradient, differentiated && given(sinks)}},
                            .packed = given(cu_seqlens)});
+}
+
+bool differentiates(const Attend& options, const std::function<bool(const AttendOperand&)>& given)
+{
+    return options.grad_ones || given(operand::grad) || given(operand::grad_lse);
 }
 
 ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)
 {
+    constexpr std::array sums{Item::lse, Item::delta, Item::dmask, Item::dsinks, Item::dscale}; // may leave float16
     const ElementType type =
-        info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(inputs.queries.type);
-    return stage == Item::lse && is_half(type) ? ElementType::float32 : type;
+        info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(input_of(stage, inputs).type);
+    return std::ranges::find(sums, stage) != sums.end() && is_half(type) ? ElementType::float32 : type;
 }
 
 ResolvedAttend::ResolvedAttend(const AttendInputs& its_inputs, const Attend& its_options, const RunSettings& its_settings)
     : inputs(its_inputs), options(its_options), settings(its_settings), views(lay_out(inputs, options)),
-      stages(asked_stages(inputs, options, views)), work(work_of(settings))
+      stages(asked_stages(inputs, options, views)), work(work_of(settings, views))
 {
     const auto require_room = [&](Index work_takes) {
         require_memory(checked_sum(result_bytes(*this, inputs.segments.has_value()), work_takes, memory_asked),

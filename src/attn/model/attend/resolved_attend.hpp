@@ -14,6 +14,8 @@ namespace attn::model {
 /// (N+1) each: where every sequence begins, and the last one ends.
 struct Boundaries {
     std::vector<Index> queries, keys;
+
+    [[nodiscard]] Index count() const { return std::ssize(queries) - 1; }
 };
 
 /// The place of query 0 among the keys of a sequence with T queries and S keys.

@@ -188,7 +188,7 @@ RunSettings settings_for(const SavedResult& saved, RunSettings settings)
         }
     }
     if (arrays.empty() && !summary) {
-        throw Error(ErrorKind::data, "the result states nothing to compare with but its config; run it with --show");
+        throw Error(ErrorKind::data, "the result states only its config; save one with --show");
     }
     if (recipe != nullptr) {
         settings.show = items_of(*recipe, arrays);

@@ -218,7 +218,13 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     const std::vector<ChangedInput> others = changed_inputs(resolved);
     const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
 
-    BlindSpots spots{.unseen = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}, .noise = noise_of(test)};
+    BlindSpots spots{
+        .unseen = {}, .sizes = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}, .noise = noise_of(test)};
+    for (const ChangedInput& other : others) {
+        if (other.change != InputChange::numbers) {
+            spots.sizes[other.change] = other.sizes;
+        }
+    }
     if (!test.exact.empty()) {
         spots.half_allowed = test.allowed;
     }

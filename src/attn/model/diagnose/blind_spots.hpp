@@ -8,6 +8,8 @@
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/suggest.hpp"
 
+#include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +32,8 @@ struct BlindSpot {
 };
 
 struct BlindSpots {
-    std::vector<BlindSpot> unseen;      ///< in the order of the list
+    std::vector<BlindSpot> unseen;                    ///< in the order of the list
+    std::map<InputChange, core::AttentionDims> sizes; ///< in which a change shows them, where they are not those of the call
     std::size_t possible = 0;           ///< mistakes that can be made with these options, in these sizes or in others
     Tolerance tolerance;                ///< that counts
     std::optional<double> half_allowed; ///< |number - float64| that float16 or bfloat16 may have, unless that does not count

@@ -30,7 +30,7 @@ struct Call {
         return each && views.sizes.T == views.sizes.S && views.sizes.P == 0;
     }
     /// Whether variants know all that this call is asked for.
-    [[nodiscard]] bool is_plain() const { return !options.weights_type; }
+    [[nodiscard]] bool is_plain() const { return !options.weights_type && !options.dropout; }
 };
 
 [[nodiscard]] Call call_of(const ResolvedAttend& resolved);

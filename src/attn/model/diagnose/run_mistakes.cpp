@@ -700,7 +700,7 @@ std::span<const RunMistake> run_mistakes() // NOLINT(readability-function-size):
         {"ids-by-appearance", Group::words, "ids in the order in which the words appear",
          "sort the words before they are numbered", in_order_of_appearance},
         {"ids-one-more", Group::words, "ids that count from 1", "count ids from 0", one_id_more},
-        {"case", Group::words, "upper and lower case told apart, or not, the other way",
+        {"case", Group::words, "upper and lower case treated the other way",
          "sort words as they are written, unless --casefold is given", other_case},
 
         // ---- draws

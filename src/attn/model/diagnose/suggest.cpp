@@ -399,7 +399,7 @@ std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
             options.heads = plan.sizes.H;
             options.kv_heads = plan.sizes.H_kv;
         }
-        inputs.push_back({change, std::move(options), Drawn(call.inputs, call.views, plan).take()});
+        inputs.push_back({change, plan.sizes, std::move(options), Drawn(call.inputs, call.views, plan).take()});
     }
     return inputs;
 }

@@ -42,13 +42,13 @@ enum class InputChange {
 inline constexpr std::array<std::string_view, 13> change_names{"other numbers",
                                                                "larger scores",
                                                                "queries that see no key",
-                                                               "values of another width than keys",
-                                                               "wider heads",
+                                                               "values of another width",
+                                                               "heads of another width",
                                                                "more batch entries and heads",
-                                                               "more keys",
+                                                               "more queries and keys",
                                                                "five keys",
-                                                               "more keys in more and wider heads",
-                                                               "more query heads than key/value heads",
+                                                               "more of everything",
+                                                               "three query heads for each key/value head",
                                                                "fewer queries than keys",
                                                                "more queries than keys",
                                                                "a cache"};
@@ -57,6 +57,7 @@ inline constexpr std::array<std::string_view, 13> change_names{"other numbers",
 /// those of suggest_input; small, however large the call is.
 struct ChangedInput {
     InputChange change;
+    core::AttentionDims sizes;
     Attend options; ///< the same, but for the number of heads
     std::vector<StoredTensor> tensors;
 };

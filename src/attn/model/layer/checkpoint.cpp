@@ -174,6 +174,12 @@ bool is_at_or_below(const Candidate& layer, const std::string& wanted)
            (layer.prefix.starts_with(wanted) && separators.find(layer.prefix[wanted.size()]) != std::string_view::npos);
 }
 
+/// An .npy holds one array, and says no name of it.
+std::string listed(const std::vector<std::string>& names)
+{
+    return names.empty() ? "none" : names.front().empty() ? "one array without a name" : quoted_list(names);
+}
+
 /// No layer that the user may mean is complete: the one that comes nearest tells what it lacks.
 [[noreturn]] void refuse_incomplete(const std::vector<Candidate>& candidates, const std::vector<StoredShape>& tensors,
                                     const std::string& wanted, const std::string& file)
@@ -195,7 +201,7 @@ bool is_at_or_below(const Candidate& layer, const std::string& wanted)
     const std::string meaning = row->ending == name_of(*missing) ? "" : fmt::format(" ({})", name_of(*missing));
     const std::string known = best == candidates.end() ? ", and no layer of nn.MultiheadAttention, BERT, GPT-2 or Llama" : "";
     throw Error(ErrorKind::data, fmt::format("{}: no tensor {}{}{}; the file holds {}{}", file, in_quotes(name), meaning, known,
-                                             names.empty() ? "none" : quoted_list(names), did_you_mean(name, others)));
+                                             listed(names), did_you_mean(name, others)));
 }
 
 /// Of the complete layers the one that the user means.
@@ -256,7 +262,7 @@ void refuse_unapplied(const Candidate& layer, const std::vector<Candidate>& laye
                                    [](const Row& row) { return std::string(row.ending); });
             endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
             throw Error(ErrorKind::data, fmt::format("{} of {}", in_quotes(tensor.name), file),
-                        "a tensor of the layer that is not supported, without which the numbers would be wrong",
+                        "a tensor that is not supported; the numbers would be wrong without it",
                         fmt::format("for {} {}", layer.family->name, quoted_list(endings, endings.size())));
         }
     }
@@ -317,7 +323,7 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
     if (output == true && !layer.sources.contains(Target::W_o)) {
         throw Error(ErrorKind::data,
                     fmt::format("{}: no tensor for W_o, the output projection that was asked for; the file holds {}", file,
-                                quoted_list(names_of(tensors))));
+                                listed(names_of(tensors))));
     }
     if (output == false) {
         if (const auto unapplied = layer.sources.extract(Target::W_o)) {

@@ -27,6 +27,7 @@ struct PlacedDraw {
     Shape shape; ///< before `take`
     std::string place;
     const Recipe* recipe = nullptr; ///< whose draw it is; none: it stands for a tensor of a file
+    const Origin* typed = nullptr;  ///< with the names of options, where the command line has changed the draw
 };
 
 bool is_bias(Target target)
@@ -191,10 +192,13 @@ std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const Mode
     const Dims said = dims_of(*placed.recipe);
     const Shape natural = allowed_shapes({.target = placed.draw.target, .side = placed.draw.side}, dims).front();
     std::string list;
+    const auto called = [&](const FieldInfo& field) {
+        return placed.typed != nullptr ? placed.typed->option_of(field) : std::string(field.key);
+    };
     const auto add = [&](const FieldInfo& field, const std::optional<Index>& given, Index size) {
         const bool of_tensor = std::ranges::find(natural, size) != natural.end();
         if (!given && of_tensor && std::ranges::find(shape, size) == shape.end()) {
-            list += fmt::format("; {} is {} by default, {} sets it", field.name(), size, field.key);
+            list += fmt::format("; {} is {} by default, {} sets it", field.name(), size, called(field));
         }
     };
     const Target target = placed.draw.target;
@@ -208,7 +212,7 @@ std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const Mode
     if (target == Target::keys && shape.back() != natural.back()) {
         list += "; only additive scores compare queries and keys of two widths";
     } else if (of_keys && !is_cross(*placed.recipe)) {
-        list += fmt::format("; {} says how many keys there are", field::key_positions.key);
+        list += fmt::format("; {} says how many keys there are", called(field::key_positions));
     }
     return list;
 }
@@ -387,10 +391,9 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
                       Target::embeddings,
                       " by position and no key_embeddings for the words of the keys; allowed: both, or a table, embedding");
     require(!rows || inputs.cross == sources.have(Target::key_embeddings),
-            inputs.cross
-                ? "embeddings are drawn by position, and key_embeddings for the words of the keys are not; allowed: both"
-                : "key_embeddings are drawn, and the keys have no words of their own; allowed: only with a second "
-                  "sentence or key_positions");
+            inputs.cross ? "embeddings are drawn by position, key_embeddings are not; allowed: both"
+                         : "key_embeddings are drawn, and the keys have no words of their own; allowed: only with a second "
+                           "sentence or key_positions");
     require(!table || !sources.have(Target::key_embeddings),
             "key_embeddings are drawn, and embedding is a table; allowed: key_embeddings with embeddings");
     require(!sources.have(Target::key_embedding) || !sources.have(Target::key_embeddings),
@@ -457,7 +460,10 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
 /// Makes the plan, step by step.
 class Planning {
 public:
-    Planning(const Recipe& recipe, const ModelDims& dims) : recipe_(recipe), dims_(dims), plan_{recipe.generator, {}} {}
+    Planning(const Recipe& recipe, const ParameterInputs& inputs)
+        : recipe_(recipe), dims_(inputs.dims), origin_(inputs.origin), plan_{recipe.generator, {}}
+    {
+    }
 
     void add(const StoredParameter& stored)
     {
@@ -483,6 +489,11 @@ public:
     [[nodiscard]] DrawPlan plan() && { return std::move(plan_); }
 
 private:
+    [[nodiscard]] const Origin* typed(std::size_t step) const
+    {
+        return origin_ != nullptr && origin_->changes_step(step) ? origin_ : nullptr;
+    }
+
     void add_seed(const Seed& seed, std::size_t step)
     {
         require_seed(recipe_.generator, seed.value, place_of_step(step));
@@ -493,14 +504,14 @@ private:
     /// Of the recipe itself: what is stated is read where it stands.
     void add_stated(const Draw& draw, std::size_t step)
     {
-        const PlacedDraw placed{draw, draw.values->shape, place_of_step(step), &recipe_};
+        const PlacedDraw placed{draw, draw.values->shape, place_of_step(step), &recipe_, typed(step)};
         require_shape(placed, placed.shape, dims_);
         add_given(draw.target, side_of(draw), checked_view(*draw.values, recipe_.dtype, placed.place + ".values"), step);
     }
 
     void add_draw(const Draw& draw, std::size_t step)
     {
-        const PlacedDraw placed{draw, shape_of(draw, dims_), place_of_step(step), &recipe_};
+        const PlacedDraw placed{draw, shape_of(draw, dims_), place_of_step(step), &recipe_, typed(step)};
         PlannedDraw made{.numbers = numbers_of(placed), .count = element_count(placed.shape), .step = step};
         if (draw.target != Target::none) {
             keep(made, placed);
@@ -573,6 +584,7 @@ private:
 
     const Recipe& recipe_;
     const ModelDims& dims_;
+    const Origin* origin_; ///< none: all comes from a file
     DrawPlan plan_;
     std::map<Target, Side> sides_; ///< of what is drawn head by head
     bool seeded_ = false;
@@ -583,7 +595,7 @@ private:
 DrawPlan plan_draws(const Recipe& recipe, const ParameterInputs& inputs)
 {
     require_targets(recipe, inputs);
-    Planning planning(recipe, inputs.dims);
+    Planning planning(recipe, inputs);
     for (const StoredParameter& stored : inputs.stored) {
         planning.add(stored);
     }

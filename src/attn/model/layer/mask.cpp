@@ -6,12 +6,12 @@
 
 namespace attn::model {
 
-TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
+TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last, std::string_view what)
 {
     const Shape given = mask.shape;
     const bool hides = last == ShortMask::hides;
     const auto refuse = [&] {
-        throw Error(ErrorKind::data, "the mask", "the shape " + to_string(given),
+        throw Error(ErrorKind::data, what, "the shape " + to_string(given),
                     fmt::format("a shape that broadcasts to {}{}", to_string(target),
                                 hides ? fmt::format(", the last dimension up to {}", target.back()) : ""));
     };
@@ -33,6 +33,19 @@ TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
     return mask;
 }
 
+void require_zeros_and_ones(const TensorView& view, std::string_view what)
+{
+    const Shape leading(view.shape.begin(), view.shape.end() - 1);
+    for (Index row = 0; row < element_count(leading); ++row) {
+        const Matrix<double> numbers = load_matrix<double>(slice(view, index_of(leading, row)), {});
+        for (const double number : numbers.reshaped()) {
+            if (number != 0 && number != 1) {
+                throw Error(ErrorKind::data, what, fmt::format("{}", number), "0 and 1, or booleans");
+            }
+        }
+    }
+}
+
 std::optional<std::string> doubt_about(const TensorView& mask)
 {
     if (mask.type == ElementType::boolean || mask.shape.empty()) {
@@ -50,7 +63,7 @@ std::optional<std::string> doubt_about(const TensorView& mask)
     if (!any) {
         return std::nullopt;
     }
-    return "the mask holds numbers, 0 and 1 alone, which are added to the scores; to hide keys it must hold booleans, false "
+    return "the mask holds only the numbers 0 and 1, which are added to the scores; to hide keys it must hold booleans, false "
            "where a key is hidden: mask.astype(bool) in NumPy, mask.bool() in PyTorch, True and False in text";
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace attn::model {
 
@@ -14,8 +15,12 @@ namespace attn::model {
 enum class ShortMask { hides, repeats };
 
 /// The mask as a view of shape `target` (…, T, S): missing dimensions in front and those of length 1 are repeated, the last one
-/// as is said. Throws Error(data) for another shape.
-[[nodiscard]] TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last);
+/// as is said. Throws Error(data), naming `what`, for another shape.
+[[nodiscard]] TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last,
+                                        std::string_view what = "the mask");
+
+/// Throws Error(data), naming `what` and the first number, where one is neither 0 nor 1.
+void require_zeros_and_ones(const TensorView& view, std::string_view what);
 
 /// A warning where a mask of numbers holds only 0 and 1: false and true were meant, most likely.
 [[nodiscard]] std::optional<std::string> doubt_about(const TensorView& mask);

@@ -19,7 +19,8 @@ constexpr Index largest_width = std::numeric_limits<std::int32_t>::max();
 [[noreturn]] void refuse_heads(Index D, Index H, const Origin& origin)
 {
     const ErrorKind fault = origin.fault({&field::heads, &field::embed_dim});
-    const std::string instead = fault == ErrorKind::usage ? ", or give --d-k and --d-v" : ", or give dims.d_k and dims.d_v";
+    const std::string instead =
+        fault == ErrorKind::usage ? ", or any with --d-k and --d-v" : ", or any with dims.d_k and dims.d_v";
     if (origin.from_option(field::embed_dim) && !origin.from_option(field::heads)) {
         throw Error(fault, origin.name_of(field::embed_dim), std::to_string(D),
                     fmt::format("a multiple of the {} heads{}", H, instead));
@@ -142,7 +143,7 @@ Index rows_of_table(Index given, const Words& words, const Origin& origin)
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
         if (given != 0 && given < distinct) {
-            const std::string allowed = fmt::format("{} and more, the distinct words of the input", distinct);
+            const std::string allowed = fmt::format("{} or more, the distinct words of the input", distinct);
             throw origin.table().empty()
                 ? Error(ErrorKind::data, origin.name_of(field::vocab_size), std::to_string(given), allowed)
                 : Error(ErrorKind::data, origin.table(), counted(given, "row"), allowed);
@@ -156,8 +157,8 @@ Index rows_of_table(Index given, const Words& words, const Origin& origin)
         const ErrorKind fault = origin.fault({&field::ids});
         const char* said_by =
             fault == ErrorKind::usage ? "--vocab-size" : R"(dims.vocab_size, or the embedding's "shape" in numbers)";
-        throw Error(fault, fmt::format("{} requires {}; allowed: {} and more for these ids", origin.name_of(field::ids),
-                                       said_by, *std::max_element(words.ids.begin(), words.ids.end()) + 1));
+        throw Error(fault, fmt::format("{} requires {}; allowed: {} or more for these ids", origin.name_of(field::ids), said_by,
+                                       *std::max_element(words.ids.begin(), words.ids.end()) + 1));
     }
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
         if (words.ids[i] < 0 || words.ids[i] >= given) {

@@ -49,7 +49,7 @@ bool has_marks_around(const std::string& word)
                                   std::any_of(missing.begin(), missing.end(), has_marks_around);
     throw Error(ErrorKind::data,
                 fmt::format("{} has no vector for {}; allowed: words of that file, as they are written there{}{}; "
-                            "--unknown TOKEN gives them the vector of one of its words",
+                            "--unknown TOKEN uses the vector of TOKEN, a word of the file",
                             file, list_of(missing), folding_may_help ? "; --casefold looks them up in lower case" : "",
                             marks_in_the_way ? "; --tokenizer words looks them up without punctuation" : ""));
 }

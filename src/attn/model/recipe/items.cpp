@@ -38,10 +38,14 @@ std::string_view in_words(Needs needs)
     case Needs::query: return option::query;
     case Needs::head: return "--head";
     case Needs::softcap: return "--softcap";
-    case Needs::mask: return "--causal, --window or another mask";
+    case Needs::mask: return "a mask, such as --causal, or ALiBi";
     case Needs::dropout: return option::dropout;
-    case Needs::output_projection: return "--output-projection";
+    case Needs::output_projection: return "W_o: several heads or --output-projection";
     case Needs::cache: return "--past-key and --past-value";
+    case Needs::gradient: return "--grad, --grad-ones or --grad-lse";
+    case Needs::cache_gradient: return "a gradient (--grad), --past-key and --past-value";
+    case Needs::mask_gradient: return "a gradient (--grad) and a --mask of numbers";
+    case Needs::sink_gradient: return "a gradient (--grad) and --sinks";
     case Needs::model:
     case Needs::tokenizer: return option::model;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attn/core/attention.hpp"
+#include "attn/core/gradients.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,18 @@ enum class Item : std::uint8_t {
     lse,
     present_key,
     present_value,
+    dweights,
+    delta,
+    dmasked_scores,
+    dscores,
+    dq,
+    dk,
+    dv,
+    dpast_key,
+    dpast_value,
+    dmask,
+    dsinks,
+    dscale,
     logits,
     summary,
 };
@@ -94,8 +107,12 @@ enum class Needs : std::uint8_t {
     dropout,
     output_projection,
     cache,
-    parameters, ///< of its own, as drawn or from files
-    embeddings, ///< from which queries, keys and values are made
+    gradient,       ///< of the context or lse, from which those of the inputs follow
+    cache_gradient, ///< and a cache
+    mask_gradient,  ///< and a mask of numbers
+    sink_gradient,  ///< and sinks
+    parameters,     ///< of its own, as drawn or from files
+    embeddings,     ///< from which queries, keys and values are made
     key_embeddings,
     model,    ///< a whole trained one
     tokenizer ///< of such a model
@@ -114,8 +131,9 @@ struct ItemInfo {
     ShownBy shown_by;
     Heads heads = Heads::none;
     Axes axes = {};
-    std::string_view meaning = {};         ///< of numbers: their shape, and what the name does not say
-    std::optional<core::Stage> stage = {}; ///< that computes it. What attend calls context is head_context in core
+    std::string_view meaning = {};               ///< of numbers: their shape, and what the name does not say
+    std::optional<core::Stage> stage = {};       ///< that computes it. What attend calls context is head_context in core
+    std::optional<core::Gradient> gradient = {}; ///< of core; sums over all queries have none
 };
 
 inline constexpr Axes per_token{Axis::tokens, Axis::number};
@@ -125,10 +143,19 @@ inline constexpr Axes one_per_query{Axis::queries, Axis::none};
 inline constexpr Axes per_key{Axis::keys, Axis::number};
 inline constexpr Axes per_pair{Axis::queries, Axis::keys};
 
+inline constexpr Axes per_value{Axis::number, Axis::number}; ///< in the shape of an input
+
 [[nodiscard]] constexpr ItemInfo numbers(Item item, std::string_view name, Needs needs, ShownBy shown_by, Heads heads,
                                          Axes axes, std::string_view meaning, std::optional<core::Stage> stage = {})
 {
     return {item, name, ItemKind::numbers, needs, shown_by, heads, axes, meaning, stage};
+}
+
+/// What `attend` gives when it is told a gradient of its results.
+[[nodiscard]] constexpr ItemInfo gradient(Item item, std::string_view name, Needs needs, Heads heads, Axes axes,
+                                          std::string_view meaning, std::optional<core::Gradient> of = {})
+{
+    return {item, name, ItemKind::numbers, needs, ShownBy::attend, heads, axes, meaning, {}, of};
 }
 
 inline constexpr std::array items{
@@ -157,7 +184,7 @@ inline constexpr std::array items{
             core::Stage::masked_scores),
     numbers(Item::weights, "weights", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S): softmax over keys",
             core::Stage::weights),
-    numbers(Item::dropped_weights, "dropped_weights", Needs::dropout, ShownBy::run, Heads::queries, per_pair,
+    numbers(Item::dropped_weights, "dropped_weights", Needs::dropout, ShownBy::both, Heads::queries, per_pair,
             "(H, T, S): weights · kept / (1 - p)", core::Stage::dropped_weights),
     numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)",
             core::Stage::head_context),
@@ -171,6 +198,25 @@ inline constexpr std::array items{
             "(H, T): ln Σ exp of what goes into the softmax; -inf for a row without keys", core::Stage::lse),
     numbers(Item::present_key, "present_key", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::present_value, "present_value", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_v)"),
+    gradient(Item::dweights, "dweights", Needs::gradient, Heads::queries, per_pair, "(H, T, S): dO·Vᵀ",
+             core::Gradient::dweights),
+    gradient(Item::delta, "delta", Needs::gradient, Heads::queries, one_per_query,
+             "(H, T): Σ dO·O over components, less the gradient of lse", core::Gradient::delta),
+    gradient(Item::dmasked_scores, "dmasked_scores", Needs::gradient, Heads::queries, per_pair,
+             "(H, T, S): weights · (dweights - delta)", core::Gradient::dmasked_scores),
+    gradient(Item::dscores, "dscores", Needs::gradient, Heads::queries, per_pair,
+             "(H, T, S): of Q·Kᵀ, before scale and softcap", core::Gradient::dscores),
+    gradient(Item::dq, "dq", Needs::gradient, Heads::queries, per_query, "as the queries", core::Gradient::dq),
+    gradient(Item::dk, "dk", Needs::gradient, Heads::keys, per_key, "as the keys", core::Gradient::dk),
+    gradient(Item::dv, "dv", Needs::gradient, Heads::keys, per_key, "as the values", core::Gradient::dv),
+    gradient(Item::dpast_key, "dpast_key", Needs::cache_gradient, Heads::keys, per_key, "as the cached keys",
+             core::Gradient::dpast_key),
+    gradient(Item::dpast_value, "dpast_value", Needs::cache_gradient, Heads::keys, per_key, "as the cached values",
+             core::Gradient::dpast_value),
+    gradient(Item::dmask, "dmask", Needs::mask_gradient, Heads::none, per_value,
+             "as the mask, summed over what it is repeated along"),
+    gradient(Item::dsinks, "dsinks", Needs::sink_gradient, Heads::none, per_value, "(H)"),
+    gradient(Item::dscale, "dscale", Needs::gradient, Heads::none, per_value, "one number"),
     numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, {Axis::queries, Axis::vocabulary},
             "(T, V): scores of the next word, or of a masked one"),
     ItemInfo{Item::summary, "summary", ItemKind::summary, Needs::nothing, ShownBy::run},
@@ -242,15 +288,16 @@ enum class Standing {
 };
 [[nodiscard]] constexpr Standing standing_of(Item item)
 {
+    if (info_of(item).shown_by == ShownBy::attend) {
+        return Standing::nowhere;
+    }
     switch (item) {
     case Item::key_tokens:
     case Item::vocabulary:
     case Item::key_token_ids:
     case Item::parameters:
     case Item::key_embeddings:
-    case Item::dropped_weights:
-    case Item::present_key:
-    case Item::present_value: return Standing::nowhere;
+    case Item::dropped_weights: return Standing::nowhere;
     case Item::tokens:
     case Item::token_ids:
     case Item::token_types:
@@ -259,6 +306,13 @@ enum class Standing {
     case Item::logits: return Standing::behind_layers;
     default: return Standing::in_layer;
     }
+}
+
+/// Whether it is a gradient, of an input or of what lies on the way.
+[[nodiscard]] constexpr bool is_gradient(Item item)
+{
+    const Needs needs = info_of(item).needs;
+    return needs >= Needs::gradient && needs <= Needs::sink_gradient;
 }
 
 /// Scores of every kind, and weights: a number per query and key, which a picture can show.

@@ -81,7 +81,7 @@ inline constexpr Recipes ids{
     {.key = "input.ids",
      .allowed =
          {.type = FieldType::integers, .least = 0, .most = largest_int32 - 1, .fewest = 1, .in_words = "at least one id"},
-     .meaning = "token ids in place of a sentence, such as 2,6,8,3,1; with --vocab-size, or a file that has the rows",
+     .meaning = "token ids in place of a sentence, such as 2,6,8,3,1; with --vocab-size, or a file with an embedding table",
      .symbol = "LIST",
      .required = true},
     at<&Recipe::input, &IdsInput::ids>};
@@ -345,13 +345,13 @@ inline constexpr Recipes scale{
     at<&Recipe::attention, &Attention::scale>};
 inline constexpr Recipes softcap{{.key = "attention.softcap",
                                   .allowed = allow::real_or_0("a finite number above 0 such as 30, or 0 for none"),
-                                  .meaning = "X·tanh(scores/X) before masks; 0 is none",
+                                  .meaning = "X·tanh(s/X) of each scaled score s, before masks; 0 is none",
                                   .symbol = "X"},
                                  at<&Recipe::attention, &Attention::softcap>};
 inline constexpr Recipes dropout{
     {.key = "attention.dropout.p",
-     .allowed = allow::real_between(0, 1, "a finite number from 0 and below 1, such as 0.5"),
-     .meaning = "set this share of the weights to 0 at random, as nn.Dropout does in training, and divide the others by 1 - P",
+     .allowed = allow::real_between(0, 1, "a finite number from 0 to below 1, such as 0.5"),
+     .meaning = "set each weight to 0 with probability P, as nn.Dropout does in training, and divide the others by 1 - P",
      .symbol = "P",
      .required = true},
     at<&Recipe::attention, &Attention::dropout, &core::Dropout::p>};
@@ -410,7 +410,7 @@ inline constexpr Recipes positions{
     {.key = "attention.positions.kind",
      .allowed = allow::one_of(position_names),
      .meaning =
-         "sinusoidal is added to the embeddings; rope rotates queries and keys; alibi takes slope·distance off the scores",
+         "sinusoidal is added to the embeddings; rope rotates queries and keys; alibi subtracts slope·distance from the scores",
      .usual = "none",
      .symbol = "NAME[:KEY=VALUE,…]",
      .required = true},

@@ -52,7 +52,7 @@ inline constexpr Fields pair{{.key = "input.pair",
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
-     .meaning = "a whole model: a folder with config.json, tokenizer.json and model.safetensors, a path with a slash in it; "
+     .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors; "
                 "or a built-in one: induction (trained), two-blocks (random weights)",
      .symbol = "NAME|DIR",
      .required = true},

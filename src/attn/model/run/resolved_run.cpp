@@ -244,8 +244,8 @@ void require_room_for_words(const Recipe& recipe, const RunSettings& settings, c
 void require_one_length(const Recipe& recipe, const Words& words)
 {
     if (words.ragged && (recipe.attention.dropout || find_draw(recipe, Target::embeddings))) {
-        throw Error(ErrorKind::data, field::sentence.key, "a batch of sentences that differ in their number of words",
-                    "sentences of one length with dropout, and with embeddings by position");
+        throw Error(ErrorKind::data, field::sentence.key, "sentences of different lengths",
+                    "one length, with dropout or embeddings by position");
     }
 }
 

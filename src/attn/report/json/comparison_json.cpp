@@ -227,6 +227,9 @@ void write(JsonWriter& json, const BlindSpots& spots)
         if (spot.change) {
             json.member("change", model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)));
         }
+        if (const std::optional<std::string> sizes = sizes_that_show(spot, spots)) {
+            json.member("sizes", *sizes);
+        }
         if (spot.why != model::diagnose::Blind::no_room) {
             json.member("largest_difference", spot.largest);
         }

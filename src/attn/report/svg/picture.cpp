@@ -172,7 +172,7 @@ std::string drawn_names()
 {
     std::string names;
     for (const model::ItemInfo& info : model::items) {
-        if (is_drawn(info.item)) {
+        if (is_drawn(info.item) && is_shown_by(info, model::ShownBy::run)) {
             names += (names.empty() ? "" : ", ") + std::string(info.name);
         }
     }

@@ -28,8 +28,10 @@ std::string short_number(double value)
 /// What stands above those that go unseen for the same reason, and that the same change shows.
 std::string title_of(const BlindSpot& spot, const BlindSpots& spots)
 {
-    const std::string_view change =
-        spot.change ? model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)) : std::string_view();
+    std::string change(spot.change ? model::diagnose::change_names.at(static_cast<std::size_t>(*spot.change)) : "");
+    if (const std::optional<std::string> sizes = sizes_that_show(spot, spots)) {
+        change += fmt::format(" (sizes {})", *sizes);
+    }
     std::string title;
     switch (spot.why) {
     case Blind::no_room: return fmt::format("these need {}:", change);
@@ -93,6 +95,20 @@ void write_unseen(const BlindSpots& spots, Buffer& buffer)
 
 } // namespace
 
+std::optional<std::string> sizes_that_show(const BlindSpot& spot, const BlindSpots& spots)
+{
+    const auto found = spot.change ? spots.sizes.find(*spot.change) : spots.sizes.end();
+    if (found == spots.sizes.end()) {
+        return std::nullopt;
+    }
+    const core::AttentionDims& l = found->second;
+    const auto both = [](Index one, Index other) {
+        return one == other ? fmt::format("{}", one) : fmt::format("{}/{}", one, other);
+    };
+    return fmt::format("{},{},{},{}{}", l.B, both(l.H, l.H_kv), both(l.T, l.S), both(l.d_k, l.d_v),
+                       l.P > 0 ? fmt::format(" and a cache of {}", l.P) : "");
+}
+
 void write_blind_spots(const BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer)
 {
     buffer.append(fmt::format("this test sees {} of {} mistakes\n", spots.seen(), spots.possible));
@@ -103,7 +119,7 @@ void write_blind_spots(const BlindSpots& spots, const RevealingFile* suggested, 
     const bool written = suggested != nullptr && !suggested->path.empty();
     if (written) {
         buffer.append(fmt::format(
-            "{}, of the same shapes, shows {}; run your attention on it, and then, with its result:\n  {}\n"
+            "{}, of the same shapes, shows {} mistakes; run your attention on it, and then, with its result:\n  {}\n"
             "what {} does not show:\n",
             visible(suggested->path), suggested->spots.seen(), visible(suggested->command), visible(suggested->path)));
     }

@@ -4,6 +4,7 @@
 #include "attn/model/diagnose/blind_spots.hpp"
 #include "attn/tensor/buffer.hpp"
 
+#include <optional>
 #include <string>
 
 namespace attn::report {
@@ -17,5 +18,9 @@ struct RevealingFile {
 /// How many mistakes the test sees, and those that would pass it, by why; where a file is suggested, those that pass a test on
 /// that. `suggested`: nullptr where none was asked for.
 void write_blind_spots(const model::diagnose::BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer);
+
+/// The sizes of a change, as --random takes them, and a cache; nothing where they are those of the call.
+[[nodiscard]] std::optional<std::string> sizes_that_show(const model::diagnose::BlindSpot& spot,
+                                                         const model::diagnose::BlindSpots& spots);
 
 } // namespace attn::report

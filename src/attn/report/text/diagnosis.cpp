@@ -87,7 +87,7 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
 
 void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
-    buffer.append(name + " cannot be told apart on this input: it is as near to each of\n");
+    buffer.append(name + " does not decide on this input: it is as near to each of\n");
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
     for (const Candidate& peer : tied) {
         buffer.append(fmt::format("  {}: largest difference {}\n", what_of(peer), about(peer.distance.largest)));
@@ -197,9 +197,9 @@ void write_unmeasured(const model::TensorComparison& compared, Buffer& buffer)
     for (const Index i : compared.first_unmeasured->index) {
         place += fmt::format("[{}]", i);
     }
-    buffer.append(fmt::format("of these {} NaN or infinity; the first, {}, is {} in place of {}\n",
-                              compared.unmeasured == 1 ? "1 has" : fmt::format("{} have", compared.unmeasured), place,
-                              compared.first_unmeasured->a, compared.first_unmeasured->b));
+    buffer.append(fmt::format("{} of them {} NaN or infinite; the first, {}, is {} in place of {}\n", compared.unmeasured,
+                              compared.unmeasured == 1 ? "is" : "are", place, compared.first_unmeasured->a,
+                              compared.first_unmeasured->b));
 }
 
 /// Of a file that agrees: what it rounds.
@@ -219,10 +219,10 @@ void write_unknown(const Against& against, const std::string& name, Buffer& buff
         return buffer.append(name + " differs from the right result by no more than rounding; no mistake is named\n");
     }
     if (says_too_little(against)) {
-        return buffer.append(name + " holds whole numbers alone, which say too little to name a mistake: print its decimals\n");
+        return buffer.append(name + " holds only whole numbers, which say too little to name a mistake: print its decimals\n");
     }
     const Candidate* best = nearest(diagnosis);
-    const std::string nearby = best == nullptr ? "none is twice as near as the right result"
+    const std::string nearby = best == nullptr ? "none is at least twice as near as the right result"
                                                : fmt::format("the nearest is {}: largest difference {}", what_of(*best),
                                                              about(best->distance.largest));
     buffer.append(fmt::format("none of {1} mistakes and pairs gives {0}; {2}\n", name, diagnosis.tried, nearby));

@@ -103,7 +103,7 @@ void ExplanationSteps::write_embedding()
     if (e_.place) {
         step(fmt::format("Word {}: {}, what enters {}layer {}{}", x, shape_text({size}),
                          e_.place->normed ? "" : "the attention of ", e_.place->layer,
-                         e_.place->normed ? ", behind the norm in front of its attention" : ""));
+                         e_.place->normed ? ", after the norm before its attention" : ""));
         write_vector(e_.x);
         return;
     }
@@ -143,7 +143,7 @@ void ExplanationSteps::write_query()
         const std::string scaled = e_.place && !e_.place->frequencies.empty()
                                        ? fmt::format(", its frequencies scaled ({})", e_.place->frequencies)
                                        : "";
-        prose_.paragraph(fmt::format("turned by RoPE: pair i by the angle {} / {}^(2i/{}){}", e_.position,
+        prose_.paragraph(fmt::format("rotated by RoPE: pair i by the angle {} / {}^(2i/{}){}", e_.position,
                                      plain(attention().positions->rope.base),
                                      attention().positions->rope.dim.value_or(std::ssize(e_.query)), scaled));
     }

@@ -169,10 +169,9 @@ void ExplanationSteps::write_rounding()
     const std::string of_model = e_.place ? "; only the products with the model’s own matrices are summed in float32" : "";
     const std::string steps = e_.config.rounding == core::Rounding::step ? "after each operation" : "once it is done";
     prose_.blank();
-    prose_.remark(fmt::format(
-        "Print rounds each number to {} after the point, so that sums and products of printed numbers may "
-        "differ in the last digits; --digits and --json show more. The arithmetic is in float64{}{}.",
-        counted(words_.digits(), "digit"), single ? ", and each number is rounded to float32 " + steps : "", of_model));
+    prose_.remark(fmt::format("Printed numbers are rounded, so that sums and products of them may differ in the last digits; "
+                              "--digits and --json show more. The arithmetic is in float64{}{}.",
+                              single ? ", and each number is rounded to float32 " + steps : "", of_model));
 }
 
 } // namespace attn::report

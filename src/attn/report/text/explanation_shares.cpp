@@ -44,8 +44,8 @@ void ExplanationSteps::write_softmax()
         prose_.blank();
         const auto alike = std::ranges::count(e_.keys, e_.keys[shown].weight, &ExplainedKey::weight);
         const std::string introduction = e_.key       ? ""
-                                         : alike == 1 ? "Most goes to "
-                                                      : fmt::format("The first of {} largest weights goes to ", alike);
+                                         : alike == 1 ? "The largest, "
+                                                      : fmt::format("The first of {} largest, ", alike);
         prose_.paragraph(fmt::format("{}{}: {} = {} = {}", introduction, in_quotes(words_.key_word(shown)),
                                      glued(fmt::format("exp({} - {}) / {}", scores[0], bracketed(maximum), quotient.sum)),
                                      glued(quotient.exponential + " / " + quotient.sum), quotient.weight));

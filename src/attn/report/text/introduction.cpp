@@ -41,8 +41,8 @@ std::string extent_of(const Result& result)
     return weights == nullptr ? text : text + ", " + heads_of(result.front(), shape_of(*weights).front());
 }
 
-/// Whether this is what the 2023 tutorial computes, which the recipe raschka-2023 states.
-bool is_the_tutorial(const Result& result)
+/// Whether this is what Raschka's 2023 article computes, which the recipe raschka-2023 states.
+bool is_the_article(const Result& result)
 {
     constexpr std::array words{"Life", "is", "short", "eat", "dessert", "first"};
     const Recipe usual = model::default_recipe();
@@ -90,7 +90,7 @@ bool is_random(const Drawn& drawn)
     return drawn.embeddings || drawn.projections || drawn.given;
 }
 
-/// "random weights of the 2023 tutorial (seed 123)", or nothing.
+/// "random matrices of Raschka's 2023 article (seed 123)", or nothing.
 std::string chance(const Drawn& drawn, const std::string& whose)
 {
     if (!is_random(drawn)) {
@@ -99,7 +99,7 @@ std::string chance(const Drawn& drawn, const std::string& whose)
     const std::string what = drawn.given          ? "queries, keys and values"
                              : !drawn.projections ? "embeddings"
                              : !drawn.embeddings  ? "projections"
-                                                  : "weights";
+                                                  : "matrices";
     return fmt::format("random {}{}{}", what, whose, drawn.seeds.empty() ? "" : " (" + drawn.seeds + ")");
 }
 
@@ -117,7 +117,7 @@ std::string origin_of(const Result& result, bool brief)
     add(recipe.parameters && !recipe.parameters->prefix.empty() ? "layer " + visible(recipe.parameters->prefix) : "");
     add(drawn.stated ? "numbers that the recipe states" : "");
     add(drawn.identity ? "identity projections" : "");
-    add(chance(drawn, !brief && is_the_tutorial(result) ? " of the 2023 tutorial" : ""));
+    add(chance(drawn, !brief && is_the_article(result) ? " of Raschka's 2023 article" : ""));
     return text + (is_random(drawn) && !recipe.parameters && !recipe.embeddings ? ", which mean nothing" : "");
 }
 

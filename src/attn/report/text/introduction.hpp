@@ -9,7 +9,7 @@
 
 namespace attn::report {
 
-/// "6 words, 1 head, random weights (seed 7), which mean nothing": how much there is, and where the parameters come from: a
+/// "6 words, 1 head, random matrices (seed 7), which mean nothing": how much there is, and where the parameters come from: a
 /// recipe, files, chance. On a narrow terminal shorter, if it can be; it may still be wider than that.
 [[nodiscard]] std::string introduction(const model::Result& result, std::optional<Index> width);
 

@@ -38,6 +38,10 @@ TEST(Integer, TellsTheRangeItAllows)
               "--heads: got '0'; allowed: an integer from 1 to 65536");
     EXPECT_EQ(error_of(ErrorKind::usage, [] { (void)integer("--heads", "65537", 1, 65536); }),
               "--heads: got '65537'; allowed: an integer from 1 to 65536");
+    EXPECT_EQ(error_of(ErrorKind::usage, [] { (void)integer("--heads", "08", 1, 65536); }),
+              "--heads: got '08'; allowed: an integer from 1 to 65536, without leading zeros");
+    EXPECT_EQ(error_of(ErrorKind::usage, [] { (void)integer("--heads", "-0", 0, 65536); }),
+              "--heads: got '-0'; allowed: an integer from 0 to 65536");
 }
 
 TEST(Integer, KeepsAHostileValueOnOneLine)

@@ -164,11 +164,11 @@ TEST(JsonReader, FlattensNestedArraysAndRefusesRaggedOnes)
     EXPECT_EQ(flatten("[[],[]]").shape, (attn::Shape{2, 0}));
 
     EXPECT_EQ(error_of([&] { (void)flatten("[[1,2],[3]]"); }),
-              "[1]: got an array of 1 element; allowed: an array of 2 elements, as beside it");
-    EXPECT_EQ(error_of([&] { (void)flatten("[[1],2]"); }), "[1]: got 2; allowed: an array of 1 element, as beside it");
+              "[1]: got an array of 1 element; allowed: an array of 2 elements, as before it");
+    EXPECT_EQ(error_of([&] { (void)flatten("[[1],2]"); }), "[1]: got 2; allowed: an array of 1 element, as before it");
     EXPECT_EQ(error_of([&] { (void)flatten("[1,[2]]"); }), "[1]: got an array of 1 element; allowed: a number");
     EXPECT_EQ(error_of([&] { (void)flatten("[[],[1]]"); }),
-              "[1]: got an array of 1 element; allowed: an array of 0 elements, as beside it");
+              "[1]: got an array of 1 element; allowed: an array of 0 elements, as before it");
     EXPECT_EQ(error_of([&] { (void)flatten("[[1,\"x\"]]"); }), "[0][1]: got 'x'; allowed: a number");
 }
 

@@ -158,7 +158,7 @@ TEST(Recipe, ReadsTensorsThatAreStated)
     EXPECT_EQ(*std::get<Draw>(steps[1]).values, (Literal{.shape = {2}, .values = {16777217, -3}}));
     for (const auto& [draw, error] : std::initializer_list<std::pair<const char*, const char*>>{
              {R"({"tensor":"W_q","values":[[1,2],[3]]})",
-              "draws[0].values[1]: got an array of 1 element; allowed: an array of 2 elements, as beside it"},
+              "draws[0].values[1]: got an array of 1 element; allowed: an array of 2 elements, as before it"},
              {R"({"tensor":"W_q","values":[1,"2"]})", "draws[0].values[1]: got '2'; allowed: numbers"},
              {R"({"tensor":"W_q","values":[[]]})", "draws[0].values: got arrays without a value; allowed: at least one value"},
              {R"({"tensor":"W_q","values":[1],"init":"normal"})",
@@ -456,7 +456,7 @@ TEST(Published, RefusesWhatMakesNoSense)
         {R"("array":"weights","values":{"a":1})", "published[0].values: got an object of 1 member; " + mixed},
         {R"("array":"weights","values":[])", "published[0].values: got an array of 0 elements; allowed: at least one value"},
         {R"("array":"weights","values":[[1],[2,3]])",
-         "published[0].values[1]: got an array of 2 elements; allowed: an array of 1 element, as beside it"},
+         "published[0].values[1]: got an array of 2 elements; allowed: an array of 1 element, as before it"},
         {R"("array":"weights","values":[1],"shape":[2])",
          "published[0].shape: got an array of 1 element; allowed: the shape of values, (1,)"},
         {R"("array":"weights","values":["1"],"rtol":1)",

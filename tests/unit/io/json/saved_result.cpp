@@ -117,7 +117,7 @@ TEST(SavedResult, RefusesWhatIsNone)
         {R"("weights":[[[null]]])", "weights[0][0][0]: got null; " + number},
         {R"("weights":[[["Inf"]]])", "weights[0][0][0]: got 'Inf'; " + number},
         {R"("weights":[[[1],[1,2]]])",
-         "weights[0][1]: got an array of 2 elements; allowed: an array of 1 element, as beside it"},
+         "weights[0][1]: got an array of 2 elements; allowed: an array of 1 element, as before it"},
         {R"("weights":{})", "weights: got an object of 0 members; " + number},
         {R"("masked_scores":[true])",
          "masked_scores[0]: got true; allowed: a number, \"inf\", \"-inf\", \"nan\", or null where masked"},

@@ -254,7 +254,7 @@ TEST(Npy, WritesBfloat16AsTwoBytesOfNoType)
     const std::string header = "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }"; // as ml_dtypes has it
     EXPECT_EQ(file.text(), npy(header + std::string(128 - 10 - 1 - header.size(), ' ') + "\n", bits));
     expect_refused(file.text(),
-                   "element type: got '<V2', two bytes of no type; allowed: FILE:bfloat16 or FILE:NAME:bfloat16, if");
+                   "element type: got '<V2', two bytes without a type; allowed: FILE:bfloat16 or FILE:NAME:bfloat16, if");
     const auto tensors = read(file.text(), "bfloat16");
     EXPECT_EQ(tensors.at("", "").view.type, ElementType::bfloat16);
     EXPECT_EQ(values(tensors), (std::vector<double>{1, -1.5}));

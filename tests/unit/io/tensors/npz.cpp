@@ -92,7 +92,7 @@ TEST(Npz, ReadsTwoBytesOfNoTypeAsItIsTold)
     const auto untold = read(file);
     ASSERT_EQ(untold.unsupported.size(), 2);
     EXPECT_EQ(values(untold, "a"), (Values{1, 2}));
-    expect_refused(file, "'h' in q.file: element type: got '<V2', two bytes of no type; allowed: FILE:bfloat16", "h");
+    expect_refused(file, "'h' in q.file: element type: got '<V2', two bytes without a type; allowed: FILE:bfloat16", "h");
     for (const char* name : {"h", "squeezed"}) {
         const auto one = read(file, name + std::string(":bfloat16"));
         ASSERT_EQ(one.entries.size(), 1);

@@ -109,7 +109,7 @@ TEST(ReadTensorJson, RefusesWhatIsNone)
         {R"("dtype":"float32","shape":[4611686018427387904,4],"data":[])",
          "data: got arrays of the shape (0,); allowed: (4611686018427387904, 4), the shape stated"},
         {R"("dtype":"float32","shape":[2,2],"data":[[1,2],[3]])",
-         "data[1]: got an array of 1 element; allowed: an array of 2 elements, as beside it"},
+         "data[1]: got an array of 1 element; allowed: an array of 2 elements, as before it"},
         {R"("dtype":"float32","shape":[2],"data":[1,"Infinity"])", "data[1]: got 'Infinity'" + number},
         {R"("dtype":"float32","shape":[2],"data":[1,true])", "data[1]: got true" + number},
         {R"("dtype":"float32","shape":[2],"data":[1,{}])", "data[1]: got an object of 0 members" + number},

@@ -165,7 +165,7 @@ TEST_F(AttendTest, RefusesStagesThatTheOptionsDoNotMake)
     options.show = {Item::capped_scores};
     expect_refused(sharp(), options, ErrorKind::usage, "--show capped_scores requires --softcap");
     options.show = {Item::masked_scores};
-    expect_refused(sharp(), options, ErrorKind::usage, "--show masked_scores requires --causal, --window or another mask");
+    expect_refused(sharp(), options, ErrorKind::usage, "--show masked_scores requires a mask, such as --causal, or ALiBi");
 }
 
 TEST_F(AttendTest, RefusesNumbersThatAreNotFiniteNamingTheirPlace)

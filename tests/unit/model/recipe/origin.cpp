@@ -84,13 +84,13 @@ TEST(Resolve, BlamesWhoGaveTheNumbersThatDoNotFit)
         std::pair(
             ErrorKind::data,
             std::string("dims.heads: got 3; allowed: a divisor of the embedding dimension 16, or give dims.d_k and dims.d_v")));
-    EXPECT_EQ(
-        fault_of(recipe, heads),
-        std::pair(ErrorKind::usage,
-                  std::string("--heads: got 3; allowed: a divisor of the embedding dimension 16, or give --d-k and --d-v")));
+    EXPECT_EQ(fault_of(recipe, heads),
+              std::pair(ErrorKind::usage,
+                        std::string(
+                            "--heads: got 3; allowed: a divisor of the embedding dimension 16, or any with --d-k and --d-v")));
     EXPECT_EQ(fault_of(recipe, embed_dim),
               std::pair(ErrorKind::usage,
-                        std::string("--embed-dim: got 16; allowed: a multiple of the 3 heads, or give --d-k and --d-v")));
+                        std::string("--embed-dim: got 16; allowed: a multiple of the 3 heads, or any with --d-k and --d-v")));
     recipe.dims.heads = 4;
     recipe.dims.kv_heads = 3;
     const std::string divisors = "kv_heads: got 3; allowed: a divisor of the number of heads, 4";

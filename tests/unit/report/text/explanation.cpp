@@ -92,7 +92,7 @@ TEST(ExplanationText, PutsTheNumbersIntoTheFormulas)
    be   -2.00   -2.00  0.10    0.25
    sum                 1.10    1.00
 
-   Most goes to "to": exp(6.00 - 6.00) / 1.10 = 1.00 / 1.10 = 0.75
+   The largest, "to": exp(6.00 - 6.00) / 1.10 = 1.00 / 1.10 = 0.75
 
 7. Context: the sum of weight·v(word) over the keys, (1,)
    context = 0.75·v(to) + 0.25·v(be)
@@ -100,10 +100,9 @@ TEST(ExplanationText, PutsTheNumbersIntoTheFormulas)
    Its first number, from the first of each value:
    0.75·8.00 + 0.25·(-4.00) = 5.00
 
-Print rounds each number to 2 digits after the point, so that sums and products
-of printed numbers may differ in the last digits; --digits and --json show more.
-The arithmetic is in float64, and each number is rounded to float32 once it is
-done.
+Printed numbers are rounded, so that sums and products of them may differ in the
+last digits; --digits and --json show more. The arithmetic is in float64, and
+each number is rounded to float32 once it is done.
 )");
 }
 
@@ -258,7 +257,7 @@ TEST(ExplanationText, TellsRepeatedWordsApartAndTheWordBiasFromTheBias)
     e.keys[0].weight = e.keys[1].weight = 0.5;
     std::string text = text_of(e);
     EXPECT_NE(text.find("context = 0.50·v(be[0]) + 0.50·v(be[1])\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("The first of 2 largest weights goes to \"be[0]\": "), std::string::npos) << text;
+    EXPECT_NE(text.find("The first of 2 largest, \"be[0]\": "), std::string::npos) << text;
 
     e = two_keys();
     e.tokens[1] = e.keys[1].word = "(bias)";

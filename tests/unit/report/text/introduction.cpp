@@ -41,23 +41,24 @@ attn::model::Draw& draw_of(Recipe& recipe, std::size_t place)
 
 TEST(Introduction, SaysThatTheTutorialsNumbersHaveNoMeaning)
 {
-    EXPECT_EQ(of(recipe_of(sentence)), "6 words, 1 head, random weights of the 2023 tutorial (seed 123), which mean nothing");
+    EXPECT_EQ(of(recipe_of(sentence)),
+              "6 words, 1 head, random matrices of Raschka's 2023 article (seed 123), which mean nothing");
     const std::string on_80_columns = of(recipe_of(sentence), 80);
-    EXPECT_EQ(on_80_columns, "6 words, 1 head, random weights (seed 123), which mean nothing");
+    EXPECT_EQ(on_80_columns, "6 words, 1 head, random matrices (seed 123), which mean nothing");
 }
 
 TEST(Introduction, TakesNothingElseForTheTutorial)
 {
     Recipe recipe = recipe_of(sentence);
     recipe.attention.causal = true;
-    EXPECT_EQ(of(recipe), "6 words, 1 head, random weights (seed 123), which mean nothing");
+    EXPECT_EQ(of(recipe), "6 words, 1 head, random matrices (seed 123), which mean nothing");
     recipe = recipe_of("Life");
     recipe.draws.front() = attn::model::Seed{7};
     recipe.dims.heads = 2;
-    EXPECT_EQ(of(recipe), "1 word, 2 heads, random weights (seed 7), which mean nothing");
+    EXPECT_EQ(of(recipe), "1 word, 2 heads, random matrices (seed 7), which mean nothing");
     std::get<SentenceInput>(recipe.input).cross = "to be";
     recipe.generator = attn::model::Generator::numpy;
-    EXPECT_EQ(of(recipe), "1 word attending to 2 words, 2 heads, random weights (seed 7 of NumPy), which mean nothing");
+    EXPECT_EQ(of(recipe), "1 word attending to 2 words, 2 heads, random matrices (seed 7 of NumPy), which mean nothing");
 }
 
 TEST(Introduction, SaysWhatIsNotRandom)

@@ -300,7 +300,7 @@ TEST(Table, SaysWordsAndIdsInOneLine)
     const attn::report::TableOptions options{.ids_in_words = true, .introduced = true};
     Result result = sample::two_words();
     EXPECT_TRUE(table_of(result, options)
-                    .starts_with("2 words, 1 head, random weights (seed 123), which mean nothing\n"
+                    .starts_with("2 words, 1 head, random matrices (seed 123), which mean nothing\n"
                                  "ids  to 1, be 0\n"
                                  "\n"
                                  "weights (2, 2)\n"));
@@ -314,7 +314,7 @@ TEST(Table, SaysWordsAndIdsInOneLine)
     result.token_ids.clear();
     result.show = {Item::tokens, Item::weights};
     EXPECT_TRUE(table_of(result, options)
-                    .starts_with("2 positions, 1 head, random weights (seed 123), which mean nothing\n"
+                    .starts_with("2 positions, 1 head, random matrices (seed 123), which mean nothing\n"
                                  "tokens  to be\n"
                                  "\n"));
 }

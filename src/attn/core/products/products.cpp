@@ -1,0 +1,88 @@
+#include "attn/core/products/products.hpp"
+
+#include "attn/core/isa.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attn::core {
+namespace {
+
+/// Terms of a panel: as many as stay in the first-level cache.
+constexpr Index terms_at_once = 128;
+
+/// Some rows of B and as many of their columns as a panel has; behind the last one zeros.
+void pack(const MatrixView<double>& B, Index first_row, Index rows, Index first_column, Index width, std::vector<double>& panel)
+{
+    const Index columns = std::min(width, B.cols() - first_column);
+    for (Index k = 0; k < rows; ++k) {
+        const double* from = B.data() + (first_row + k) * B.outerStride() + first_column;
+        std::fill_n(std::copy_n(from, columns, panel.data() + k * width), width - columns, 0.0);
+    }
+}
+
+} // namespace
+
+std::vector<const ProductKernels*> available_product_kernels()
+{
+    std::vector<const ProductKernels*> available{&baseline_product_kernels};
+#if defined(__x86_64__)
+    if (is_available(Isa::avx2)) {
+        available.push_back(&avx2_product_kernels);
+    }
+    if (is_available(Isa::avx512)) {
+        available.push_back(&avx512_product_kernels);
+    }
+#endif
+    return available;
+}
+
+const ProductKernels& best_product_kernels()
+{
+    static const ProductKernels& best = *available_product_kernels().back(); // asked once: see isa.cpp
+    return best;
+}
+
+LeftFactor columns_of(const Matrix<double>& A, Index first, Index count)
+{
+    return {A.data() + first, A.rows(), count, A.cols(), 1};
+}
+
+LeftFactor transposed(const Matrix<double>& A, Index first, Index count)
+{
+    return {A.data() + first, count, A.rows(), 1, A.cols()};
+}
+
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const ProductKernels& kernels)
+{
+    if (A.terms != B.rows() || A.rows != C.rows() || B.cols() != C.cols()) {
+        throw Error(ErrorKind::internal, "product",
+                    fmt::format("{} by {}", to_string({A.rows, A.terms}), to_string({B.rows(), B.cols()})),
+                    "inner dimensions that are equal");
+    }
+    const Index width = kernels.columns;
+    std::vector<double> panel(static_cast<std::size_t>(width * std::min(terms_at_once, A.terms)));
+    Matrix<double> edge; // of C: fewer columns than a panel has
+    for (Index column = 0; column < C.cols(); column += width) {
+        const Index columns = std::min(width, C.cols() - column);
+        const bool whole = columns == width;
+        if (!whole) {
+            edge.setZero(C.rows(), width);
+            edge.leftCols(columns) = C.middleCols(column, columns);
+        }
+        double* to = whole ? C.data() + column : edge.data();
+        for (Index first = 0; first < A.terms; first += terms_at_once) {
+            const Index terms = std::min(terms_at_once, A.terms - first);
+            pack(B, first, terms, column, width, panel);
+            kernels.add(A.data + first * A.term_step, A.row_step, A.term_step, A.rows, terms, panel.data(), to,
+                        whole ? C.outerStride() : width);
+        }
+        if (!whole) {
+            C.middleCols(column, columns) = edge.leftCols(columns);
+        }
+    }
+}
+
+} // namespace attn::core

@@ -1,0 +1,31 @@
+// Products of matrices in double, each element summed in index order: the same bytes on every machine.
+#pragma once
+
+#include "attn/core/products/product_kernels.hpp"
+#include "attn/tensor/tensor.hpp"
+
+#include <vector>
+
+namespace attn::core {
+
+/// The left factor of a product, (rows, terms), in memory that it does not own.
+struct LeftFactor {
+    const double* data;
+    Index rows, terms;
+    Index row_step, term_step; ///< in elements
+};
+/// Some columns of A.
+[[nodiscard]] LeftFactor columns_of(const Matrix<double>& A, Index first, Index count);
+/// Aᵀ of some columns of A, of which nothing is copied either.
+[[nodiscard]] LeftFactor transposed(const Matrix<double>& A, Index first, Index count);
+
+/// Those that this processor runs, the fastest last.
+[[nodiscard]] std::vector<const ProductKernels*> available_product_kernels();
+[[nodiscard]] const ProductKernels& best_product_kernels();
+
+/// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order.
+/// Throws Error(internal) for sizes that do not go together.
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C,
+                 const ProductKernels& kernels = best_product_kernels());
+
+} // namespace attn::core

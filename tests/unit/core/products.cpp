@@ -1,0 +1,73 @@
+#include "attn/core/products/products.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace {
+
+namespace core = attn::core;
+using attn::Index;
+using DoubleMatrix = attn::Matrix<double>;
+
+DoubleMatrix normals(std::mt19937& engine, Index rows, Index columns)
+{
+    std::normal_distribution<double> normal;
+    return DoubleMatrix::NullaryExpr(rows, columns, [&] { return normal(engine); });
+}
+
+/// Term by term, in index order, behind what stands in C.
+DoubleMatrix plain(const DoubleMatrix& A, const DoubleMatrix& B, DoubleMatrix C)
+{
+    for (Index i = 0; i < C.rows(); ++i) {
+        for (Index j = 0; j < C.cols(); ++j) {
+            for (Index k = 0; k < A.cols(); ++k) {
+                C(i, j) += A(i, k) * B(k, j);
+            }
+        }
+    }
+    return C;
+}
+
+TEST(AddProduct, GivesTheSameBytesWithEveryInstructionSet)
+{
+    std::mt19937 engine(1);
+    for (const auto& [rows, terms, columns] :
+         {std::array<Index, 3>{1, 1, 1}, {3, 5, 7}, {4, 128, 32}, {9, 300, 33}, {6, 0, 5}, {13, 129, 64}}) {
+        const DoubleMatrix A = normals(engine, rows, terms), B = normals(engine, terms, columns),
+                           C = normals(engine, rows, columns);
+        const DoubleMatrix expected = plain(A, B, C), turned = A.transpose();
+        for (const core::ProductKernels* kernels : core::available_product_kernels()) {
+            DoubleMatrix sums = C;
+            core::add_product(core::columns_of(A, 0, terms), B, sums, *kernels);
+            EXPECT_EQ(sums, expected) << rows << " " << terms << " " << columns << ", panels of " << kernels->columns;
+            sums = C;
+            core::add_product(core::transposed(turned, 0, rows), B, sums, *kernels);
+            EXPECT_EQ(sums, expected);
+        }
+    }
+}
+
+TEST(AddProduct, ReadsAndWritesPartsOfMatrices)
+{
+    std::mt19937 engine(2);
+    const DoubleMatrix A = normals(engine, 5, 9), B = normals(engine, 4, 50);
+    DoubleMatrix C = DoubleMatrix::Ones(5, 60);
+    core::add_product(core::columns_of(A, 3, 4), B.middleCols(2, 40), C.middleCols(10, 40));
+    EXPECT_EQ(C.middleCols(10, 40), plain(A.middleCols(3, 4), B.middleCols(2, 40), DoubleMatrix::Ones(5, 40)));
+    EXPECT_EQ(C.leftCols(10), DoubleMatrix::Ones(5, 10));
+    EXPECT_EQ(C.rightCols(10), DoubleMatrix::Ones(5, 10));
+}
+
+TEST(AddProduct, RefusesSizesThatDoNotGoTogether)
+{
+    const DoubleMatrix A = DoubleMatrix::Ones(2, 3);
+    DoubleMatrix C = DoubleMatrix::Zero(2, 2);
+    EXPECT_EQ(error_of(attn::ErrorKind::internal, [&] { core::add_product(core::columns_of(A, 0, 3), A, C); }),
+              "product: got (2, 3) by (2, 3); allowed: inner dimensions that are equal");
+}
+
+} // namespace
