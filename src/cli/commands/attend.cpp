@@ -38,7 +38,7 @@ constexpr std::array attend_examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::string_view attend_common =
-    "-q -k -v --random --causal --mask --heads --window --against --blind-spots --grad --show -o";
+    "-q -k -v --random --causal --mask --heads --window --against --blind-spots --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"

@@ -87,7 +87,7 @@ void declare_gradients(Options& options, AttendOptions& attend)
     options.exclude({option::grad_ones.name, grad.option});
     declare_files(options, attend, {&kept});
     OptionInfo dropout = option_of(field::dropout, model::option::dropout);
-    dropout.meaning = "leave out the weights that --kept does not keep, and divide the others by 1 - P";
+    dropout.meaning = "share that --kept leaves out: divide the rest by 1 - P";
     options.add(dropout, [&attend](const model::FieldValue& p) { attend.attend.dropout = {.p = std::get<double>(p)}; });
     options.need({model::option::dropout}, kept.option);
     options.need({kept.option}, model::option::dropout);
@@ -158,7 +158,7 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     const bool of_gradients = std::ranges::all_of(attend.attend.show, model::is_gradient);
     if (attend.against.given() && several && !of_variants && !of_gradients) {
         throw Error(ErrorKind::usage, model::option::show, stages,
-                    "one with --against, or several gradients, or of context, weights and lse several");
+                    "one with --against, or several gradients, or several of context, weights and lse");
     }
     if (several && (attend.against.picture || attend.against.suggest)) {
         throw Error(ErrorKind::usage, model::option::show, stages,

@@ -14,7 +14,6 @@ namespace attn::cli {
 namespace {
 
 using model::FieldInfo;
-using model::FieldType;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
 

@@ -13,8 +13,8 @@ namespace option {
 
 inline constexpr OptionInfo random{
     "--random", "SIZES",
-    "B,H[/H_kv],T[/S],d[/d_v], such as 2,8/2,128,64: draw them as torch.randn does, without -q, -k and -v; -o saves them, "
-    "too, in a format of several arrays"};
+    "B,H[/H_kv],T[/S],d[/d_v], such as 2,8/2,128,64: drawn as torch.randn does; saved by a -o of "
+    "several arrays"};
 inline constexpr OptionInfo random_type{"--dtype", "TYPE", "type of what --random draws", "float32",
                                         model::allow::one_of(model::float_type_names)};
 

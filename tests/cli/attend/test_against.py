@@ -577,7 +577,7 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
 def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
     for shown, count in (("scores,context", 2), ("entropy,lse", 2), ("all", 7)):
-        message = f"--show: got {count} stages; allowed: one with --against, or of context, weights and lse several"
+        message = f"--show: got {count} stages; allowed: one with --against, or several gradients, or several of context, weights and lse"
         assert_fails(against(tmp_path, "mine.npy", options=(*CAUSAL, "--show", shown)), 2, message)
     for option, file in (("-o", "y.svg"), ("--suggest-input", "y.npz")):
         done = against(tmp_path, "mine.npy", options=("--show", "weights,context", option, file))
@@ -661,7 +661,7 @@ def test_an_infinity_is_the_largest_difference_where_none_is_finite(qkv, tmp_pat
     mine = numpy.load(tmp_path / "right.npy")
     mine[:2] = numpy.nan
     done = against(tmp_path, save(tmp_path, mine))
-    assert done.text.startswith("differs: 8 of 20, largest difference inf\nof these 8 have NaN or infinity") and "NaN for queries that see no key" in done.text
+    assert done.text.startswith("differs: 8 of 20, largest difference inf\n8 of them are NaN or infinite;") and "NaN for queries that see no key" in done.text
     assert against(tmp_path, "mine.npy", "--json").json["largest_difference"] == "inf"
 
 

@@ -130,7 +130,7 @@ def test_one_number_of_each_projection_is_shown_term_by_term():
                  "Its number [2], from that of each value:", 'look-up: "is" has id 4, its place in the vocabulary; id 4 is row 4'):
         assert f"   {line}\n" in text, line
     assert re.search(r"   q\(is\)\[2\] = .*\n( +[^[]*\n)* .* = -0\.9257\n", text)
-    assert "each number to 4 digits after the point" in text
+    assert "Printed numbers are rounded" in text
     assert "output[2]" not in succeeds(*IS, "--output-projection").text
     longer = succeeds(*IS, "--component", "25").text  # values have 28 numbers, queries 24
     assert "v(eat)[25]" in longer and "q(is)[25]" not in longer

@@ -152,12 +152,9 @@ inline constexpr AttendOperand alibi_slopes{
     "alibi_slopes", "--alibi-slopes",
     "(H) or (B, H) numbers, finite: ALiBi with slopes of your own; with --cu-seqlens a row for each sequence; not with --alibi",
     nullptr, &AttendInputs::alibi_slopes};
-inline constexpr AttendOperand kept{"kept", "--kept",
-                                    "bool or 0 and 1, broadcast to (B, H, T, P+S): the weights that dropout keeps", nullptr,
+inline constexpr AttendOperand kept{"kept", "--kept", "bool, broadcast to (B, H, T, P+S): what dropout keeps", nullptr,
                                     &AttendInputs::kept};
-inline constexpr AttendOperand grad{"grad", "--grad",
-                                    "gradient of the context, in its shape; gives dq, dk and dv, or what --show asks for",
-                                    nullptr, &AttendInputs::grad};
+inline constexpr AttendOperand grad{"grad", "--grad", "gradient of the context, in its shape", nullptr, &AttendInputs::grad};
 inline constexpr AttendOperand grad_lse{"grad_lse", "--grad-lse", "gradient of lse, in its shape, of a loss that reads it",
                                         nullptr, &AttendInputs::grad_lse};
 inline constexpr AttendOperand sinks{"sinks", "--sinks",

@@ -179,6 +179,17 @@ std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedIn
     return changes;
 }
 
+std::map<InputChange, core::AttentionDims> sizes_of(const std::vector<ChangedInput>& others)
+{
+    std::map<InputChange, core::AttentionDims> sizes;
+    for (const ChangedInput& other : others) {
+        if (other.change != InputChange::numbers) {
+            sizes[other.change] = other.sizes;
+        }
+    }
+    return sizes;
+}
+
 /// Whether a mistake that needs the change is the right computation without it: one head has no order. Others cannot be made
 /// at all: a square of scores that is none.
 bool is_right_without(InputChange change)
@@ -218,13 +229,12 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     const std::vector<ChangedInput> others = changed_inputs(resolved);
     const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
 
-    BlindSpots spots{
-        .unseen = {}, .sizes = {}, .possible = 0, .tolerance = test.tolerance, .half_allowed = {}, .noise = noise_of(test)};
-    for (const ChangedInput& other : others) {
-        if (other.change != InputChange::numbers) {
-            spots.sizes[other.change] = other.sizes;
-        }
-    }
+    BlindSpots spots{.unseen = {},
+                     .sizes = sizes_of(others),
+                     .possible = 0,
+                     .tolerance = test.tolerance,
+                     .half_allowed = {},
+                     .noise = noise_of(test)};
     if (!test.exact.empty()) {
         spots.half_allowed = test.allowed;
     }

@@ -102,7 +102,7 @@ TEST(Npz, ReadsTwoBytesOfNoTypeAsItIsTold)
     EXPECT_EQ(all.entries.size(), 3);
     EXPECT_EQ(values(all, "squeezed"), (Values{1, -1.5}));
     EXPECT_EQ(values(all, "a"), (Values{1, 2}));
-    expect_refused(file, "element type: got bfloat16 said of '<f4'", "a:bfloat16");
+    expect_refused(file, "element type: got bfloat16 for a tensor of type '<f4'", "a:bfloat16");
     expect_refused(file, "no tensor 'x'", "x:bfloat16");
     const std::string named = zip({{"bfloat16.npy", three}, {"a:bfloat16.npy", one_two}, {"h.npy", halves}});
     EXPECT_EQ(values(read(named, "bfloat16"), "bfloat16"), (Values{3}));

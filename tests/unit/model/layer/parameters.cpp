@@ -77,7 +77,7 @@ TEST(Resolve, RefusesIdsBeyondTheTableAndTablesSmallerThanTheVocabulary)
     recipe.dims.vocab_size = 7;
     EXPECT_EQ(model::resolve(recipe, model::read_words(recipe)).V, 7);
     recipe.input = model::SentenceInput{"a b c d e f g h", {}, {}, false};
-    EXPECT_NE(error_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("8 and more"), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("8 or more"), std::string::npos);
 }
 
 TEST(ShapeOf, MultipliesLetters)
