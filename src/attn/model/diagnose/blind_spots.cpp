@@ -233,11 +233,8 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
                      .sizes = sizes_of(others),
                      .possible = 0,
                      .tolerance = test.tolerance,
-                     .half_allowed = {},
+                     .half_allowed = test.exact.empty() ? std::nullopt : std::optional(test.allowed),
                      .noise = noise_of(test)};
-    if (!test.exact.empty()) {
-        spots.half_allowed = test.allowed;
-    }
     std::vector<const Mistake*> made;
     for (const Mistake& mistake : mistakes()) {
         const Variant variant = mistake.on({});
@@ -253,7 +250,6 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
         }
     }
     spots.possible = made.size() + spots.unseen.size();
-
     SharedProducts shared(call);
     const Test of_rows = in_first_rows(test, dims_of(call, compared));
     std::vector<char> seen(made.size());

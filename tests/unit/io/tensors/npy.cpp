@@ -270,7 +270,7 @@ TEST(Npy, ReadsTwoBytesOfNoTypeAsItIsTold)
     EXPECT_EQ(values(read(npy(npy_header("<V2", "(2, 2)", "True"), bits), "bfloat16")), (std::vector<double>{1, 3, -1.5, 0}));
     for (const char* type : {"<f4", "<f2", "<u2", ">V2", "|V4", "V", ""}) {
         expect_refused(npy(npy_header(type, "(2, 2)"), bits),
-                       "element type: got bfloat16 for a tensor of type '" + std::string(type) + "'; allowed: that of '<V2' alone",
+                       "element type: got bfloat16 for a tensor of type '" + std::string(type) + "'; allowed: it for '<V2' and '|V2' alone",
                        "bfloat16");
     }
     expect_refused(npy(npy_header("<V2", "(5,)"), bits), "elements: got 8 bytes; allowed: 10 for the shape (5,) of bfloat16",
