@@ -4,7 +4,8 @@
 #
 # usage: cases.sh CASES
 #
-# Says of each case whether it agrees, and if not, which mistake it is. The exit code is the largest: 0 all agree, 1 one differs.
+# Says of each case whether it agrees, and if not, which mistake it is. The exit code is the largest: 0 if all agree,
+# 1 if one differs, or that of an error.
 set -uo pipefail
 worst=0
 for case in "${1:?a folder of cases}"/*/; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# attn-cli run --lines in a process for each processor: a line of SENTENCES is a sentence, and RESULTS what one process writes, to
-# the byte (but that CSV of no results has its header); there whole or not at all.
+# attn-cli run --lines in a process for each processor: each line of SENTENCES is a sentence. RESULTS has the bytes that one
+# process writes (but CSV of no results has its header), whole or not at all.
 #
 # usage: parallel.sh SENTENCES RESULTS.json|RESULTS.csv [OPTION of attn-cli run]…
 #
@@ -14,8 +14,8 @@ shift 2
 lines=1000 # of a part
 ending=${results##*.}
 parts=$(mktemp -d "$results.XXXXXX")
-# A part that was killed may still be writing: moved, the folder is not found by name, and what was just then being made in it goes
-# the second time.
+# A part that was killed may still be writing: moved, the folder is not found by name, and what is made in it meanwhile goes
+# with the second rm.
 trap 'mv "$parts" "$parts.gone"; rm -rf "$parts.gone" 2>/dev/null || rm -rf "$parts.gone"' EXIT
 
 # -o leaves a file when 65 says that some of the lines could not be computed, and none when it says that nothing could.

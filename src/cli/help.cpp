@@ -142,7 +142,7 @@ std::string short_help(const Command& command)
     const std::size_t shown = std::min<std::size_t>(command.examples.size(), 3);
     return usage(command) + wrapped("", command.summary, 0) + describe(options, true) + "\n" +
            describe(command.examples.first(shown)) +
-           fmt::format("\n`attn-cli {} --help` shows all its options.\n", command.name);
+           (options_of(command).empty() ? "" : fmt::format("\n`attn-cli {} --help` shows all its options.\n", command.name));
 }
 
 std::string short_help()

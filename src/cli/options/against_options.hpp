@@ -19,8 +19,8 @@ inline constexpr OptionInfo against{
     "follow; -o error.svg draws where it differs"};
 inline constexpr OptionInfo suggest_input{
     "--suggest-input", "FILE",
-    "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell mistakes apart which "
-    "--against cannot, or that show what --blind-spots lists"};
+    "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell apart mistakes which "
+    "--against cannot, or show more of what --blind-spots lists"};
 
 inline constexpr OptionInfo blind_spots =
     switch_option("--blind-spots", "list the mistakes that would pass a test on these inputs, and how many would not");

@@ -105,8 +105,9 @@ void read_numbers(const JsonValue& values, Published& published)
         return text;
     };
     TextArray nested = values.nested(
-        leaf, "only strings (printed digits, such as \"0.0185\" or \"1.4928e-02\") or only numbers, and null where a "
-              "score is masked");
+        leaf,
+        "only strings (digits as float64 is printed, such as \"0.0185\" or \"1.4928e-02\") or only numbers, and null where a "
+        "score is masked");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
     published.values = std::move(nested.texts);
@@ -124,9 +125,10 @@ void read_values(const JsonValue& values, Published& published)
     }
 }
 
-double tolerance_of(const JsonValue& value)
+constexpr std::string_view from_0 = "a finite number, 0 or more";
+
+double tolerance_of(const JsonValue& value, std::string_view allowed = from_0)
 {
-    constexpr std::string_view allowed = "a finite number, 0 or more";
     const double tolerance = value.number(allowed);
     if (tolerance < 0) {
         value.refuse(allowed);
@@ -139,17 +141,18 @@ void read_tolerances(const JsonObject& object, Published& published)
     const ItemKind kind = model::kind_of(published.array);
     const bool words = kind == ItemKind::vocabulary || kind == ItemKind::words;
     const bool computed = !published.printed && !published.values.empty() && !words;
-    const auto tolerance = [&](std::string_view key, bool fits, const char* allowed) {
+    const auto tolerance = [&](std::string_view key, bool fits, const char* allowed, std::string_view range = from_0) {
         const JsonValue* given = object.find(key);
-        const double tolerance = given == nullptr ? 0 : tolerance_of(*given);
+        const double tolerance = given == nullptr ? 0 : tolerance_of(*given, range);
         if (given != nullptr && tolerance > 0 && !fits) {
             given->refuse(allowed);
         }
         return tolerance;
     };
-    published.units = tolerance(key::units, published.printed, "only with printed values (strings)");
+    const std::string of_units = fmt::format("0 to {}", most_units);
+    published.units = tolerance(key::units, published.printed, "only with printed values (strings)", of_units);
     if (published.units > most_units) {
-        object.at(key::units).refuse(fmt::format("0 to {}", most_units));
+        object.at(key::units).refuse(of_units);
     }
     published.rtol = tolerance(key::rtol, computed, "only with computed values (numbers)");
     published.atol = tolerance(key::atol, computed, "only with computed values (numbers)");

@@ -339,7 +339,7 @@ void refuse_schema(std::string_view json, std::initializer_list<Document> allowe
     const std::optional<std::string> schema = schema_of(json);
     std::vector<std::string_view> names;
     std::ranges::transform(allowed, std::back_inserter(names), [](Document document) { return name_of(document); });
-    throw Error(ErrorKind::data, fmt::format(R"("{}")", key::schema), schema ? in_quotes(*schema) : "none", joined(names));
+    throw Error(ErrorKind::data, fmt::format(R"("{}")", key::schema), schema ? in_quotes(*schema) : "no name", joined(names));
 }
 
 std::string parse_failed_line(std::string_view json)

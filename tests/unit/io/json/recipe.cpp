@@ -433,8 +433,9 @@ TEST(Published, AShapeAlone)
 TEST(Published, RefusesWhatMakesNoSense)
 {
     const std::string name = "allowed: an array of the result, such as weights, or a parameter, such as W_q";
-    const std::string mixed = "allowed: only strings (printed digits, such as \"0.0185\" or \"1.4928e-02\") or only numbers, "
-                              "and null where a score is masked";
+    const std::string mixed =
+        "allowed: only strings (digits as float64 is printed, such as \"0.0185\" or \"1.4928e-02\") or only numbers, "
+        "and null where a score is masked";
     const std::vector<std::pair<const char*, std::string>> cases{
         {R"("array":"weight","shape":[1])", "published[0].array: got 'weight'; " + name},
         {R"("array":"parameters","shape":[1])", "published[0].array: got 'parameters'; " + name},
@@ -451,6 +452,7 @@ TEST(Published, RefusesWhatMakesNoSense)
         {R"("array":"weights","values":["null"])", "published[0].values[0]: got 'null'; " + mixed},
         {R"("array":"weights","values":["1"],"units":9223372036854775808)",
          "published[0].units: got 9223372036854775808; allowed: 0 to 1000000"},
+        {R"("array":"weights","values":["1"],"units":-1)", "published[0].units: got -1; allowed: 0 to 1000000"},
         {R"("array":"weights","values":["1"],"units":1000000.5)", "published[0].units: got 1000000.5; allowed: 0 to 1000000"},
         {R"("array":"weights","values":[true])", "published[0].values[0]: got true; " + mixed},
         {R"("array":"weights","values":{"a":1})", "published[0].values: got an object of 1 member; " + mixed},
