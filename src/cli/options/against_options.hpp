@@ -19,7 +19,7 @@ inline constexpr OptionInfo against{
     "follow; -o error.svg draws where it differs"};
 inline constexpr OptionInfo suggest_input{
     "--suggest-input", "FILE",
-    "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell apart mistakes which "
+    "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell apart what "
     "--against cannot, or show more of what --blind-spots lists"};
 
 inline constexpr OptionInfo blind_spots =
