@@ -175,7 +175,7 @@ private:
               dO(of.call_.loss.context ? load_rows<Scalar>(*of.call_.loss.context, place)
                                        : Matrix<double>::Zero(place.count, of.sizes_.d_v)),
               finite(Q.allFinite() && dO.allFinite()), factors(place.count, of.sizes_.total()),
-              dscores(place.count, of.sizes_.total()), dmasked(place.count, of.sizes_.total()),
+              dscores(place.count, of.sizes_.total()), dmasked(of.call_.outputs.mask ? place.count : 0, of.sizes_.total()),
               sink(static_cast<std::size_t>(place.count)), scale(sink.size()), overflowed(sink.size())
         {
         }
@@ -200,7 +200,9 @@ private:
             });
             d = of.in_stage_digits(std::move(d));
             store_rows(d, rows, call.outputs[Gradient::dmasked_scores]);
-            dmasked.middleRows(begin, count) = d.template cast<double>();
+            if (call.outputs.mask) {
+                dmasked.middleRows(begin, count) = d.template cast<double>();
+            }
             if (call.options.softcap) { // dscaled_scores = dmasked_scores ∘ (1 - (capped_scores / c)²)
                 const double cap = *call.options.softcap;
                 d = of_seen(d, [&](Index i, Index j) {
@@ -230,10 +232,11 @@ private:
         QueryRows place;
         KeyRange keys; ///< others are not seen by any of them
         Matrix<double> Q, dO;
-        bool finite;                              ///< both
-        Matrix<double> factors, dscores, dmasked; ///< (count, P+S)
-        std::vector<double> sink, scale;          ///< (count)
-        std::vector<char> overflowed;             ///< (count)
+        bool finite;                     ///< both
+        Matrix<double> factors, dscores; ///< (count, P+S)
+        Matrix<double> dmasked;          ///< likewise, where the mask has a gradient
+        std::vector<double> sink, scale; ///< (count)
+        std::vector<char> overflowed;    ///< (count)
 
     private:
         [[nodiscard]] KeyRange seen() const

@@ -27,7 +27,8 @@ inline constexpr OptionInfo layout{
 inline constexpr OptionInfo out_dtype{"--out-dtype", "TYPE", "type of the result; float64 is computed in float64",
                                       "that of the queries", model::allow::one_of(model::float_type_names)};
 
-inline constexpr OptionInfo grad_ones = switch_option("--grad-ones", "--grad of ones: the gradients of the context's sum");
+inline constexpr OptionInfo grad_ones =
+    switch_option(model::option::grad_ones, "--grad of ones: the gradients of the context's sum");
 
 inline constexpr OptionInfo allow_nonfinite = switch_option("--allow-nonfinite", "accept infinities and NaN in the inputs");
 

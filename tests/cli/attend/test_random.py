@@ -244,6 +244,13 @@ def test_a_header_that_cannot_be_written_is_noticed_before_the_work(tmp_path):
     assert os.listdir(tmp_path) == ["case.bin.json"]
 
 
+def test_a_header_of_more_than_a_mebibyte_is_refused(tmp_path):
+    attend(tmp_path, SIZES, "-o", "case.bin")
+    with open(tmp_path / "case.bin.json", "ab") as told:
+        told.write(b" " * 2**20)
+    assert_fails(attend_again(tmp_path, "case.bin"), 65, "case.bin.json")
+
+
 def test_neither_file_is_one_that_is_read(tmp_path):
     attend(tmp_path, SIZES, "-o", "case.bin")
     os.link(tmp_path / "case.bin", tmp_path / "other.bin")
@@ -253,6 +260,9 @@ def test_neither_file_is_one_that_is_read(tmp_path):
     (tmp_path / "same.bin").write_bytes(b"old")
     os.symlink("same.bin", tmp_path / "same.bin.json")
     assert_fails(attend_again(tmp_path, "case.bin", "-o", "same.bin"), 2, "same.bin")
+    os.mkfifo(tmp_path / "fifo.bin.json")
+    os.link(tmp_path / "case.bin", tmp_path / "fifo.bin")
+    assert_fails(attend_again(tmp_path, "fifo.bin"), 65, "fifo.bin")  # at once: nothing waits for a writer
     numpy.save(tmp_path / "m.npy", numpy.ones((2, 3), bool))
     os.link(tmp_path / "m.npy", tmp_path / "y.bin.json")
     assert_fails(run("attend", "--random", SIZES, "--mask", "m.npy", "-o", "y.bin", cwd=tmp_path), 2, "y.bin.json")

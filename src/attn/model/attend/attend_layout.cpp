@@ -184,7 +184,7 @@ void require_compatible(const AttendInputs& inputs, const Attend& options)
         refuse_both(cu_seqlens.option, option::heads);
     }
     if (options.grad_ones && inputs.grad) {
-        refuse_both("--grad-ones", grad.option);
+        refuse_both(option::grad_ones, grad.option);
     }
     if (options.dropout.has_value() != inputs.kept.has_value()) {
         throw Error(ErrorKind::usage,
