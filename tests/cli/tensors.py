@@ -7,7 +7,7 @@ import pytest
 
 numpy = pytest.importorskip("numpy")
 
-CODES = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8", "BOOL": "|b1", "I64": "<i8", "I32": "<i4"}
+CODES = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8", "BOOL": "|b1", "U8": "|u1", "I64": "<i8", "I32": "<i4"}
 
 
 def save_safetensors(path, tensors, bfloat16=()):

@@ -71,7 +71,8 @@ Integer cut(double value)
 Index size_of(ElementType type)
 {
     switch (type) {
-    case ElementType::boolean: return 1;
+    case ElementType::boolean:
+    case ElementType::uint8: return 1;
     case ElementType::float16:
     case ElementType::bfloat16: return 2;
     case ElementType::float32:
@@ -90,6 +91,7 @@ std::string_view name_of(ElementType type)
     case ElementType::float32: return "float32";
     case ElementType::float64: return "float64";
     case ElementType::boolean: return "bool";
+    case ElementType::uint8: return "uint8";
     case ElementType::int32: return "int32";
     case ElementType::int64: return "int64";
     }
@@ -98,7 +100,7 @@ std::string_view name_of(ElementType type)
 
 bool is_integer(ElementType type)
 {
-    return type == ElementType::int32 || type == ElementType::int64;
+    return type == ElementType::uint8 || type == ElementType::int32 || type == ElementType::int64;
 }
 
 bool is_half(ElementType type)
@@ -142,6 +144,10 @@ void to_bytes(ElementType type, std::span<const Scalar> values, std::byte* to)
     case ElementType::float32: return convert_to<float>(to, values, [](Scalar value) { return static_cast<float>(value); });
     case ElementType::float64: return convert_to<double>(to, values, [](Scalar value) { return static_cast<double>(value); });
     case ElementType::boolean: return convert_to<std::uint8_t>(to, values, [](Scalar value) { return value != 0; });
+    case ElementType::uint8:
+        return convert_to<std::uint8_t>(to, values, [](Scalar value) {
+            return static_cast<std::uint8_t>(value > 0 ? std::min(value, Scalar{255}) : Scalar{0});
+        });
     case ElementType::int32: return convert_to<std::int32_t>(to, values, cut<std::int32_t>);
     case ElementType::int64: return convert_to<std::int64_t>(to, values, cut<std::int64_t>);
     }

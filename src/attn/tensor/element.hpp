@@ -12,12 +12,12 @@
 namespace attn {
 
 /// float16 is IEEE 754 binary16, bfloat16 the upper half of a binary32. boolean is one byte, 0 or 1.
-enum class ElementType { float16, bfloat16, float32, float64, boolean, int32, int64 };
+enum class ElementType { float16, bfloat16, float32, float64, boolean, uint8, int32, int64 };
 
 [[nodiscard]] Index size_of(ElementType type);
-/// "float16", "bfloat16", "float32", "float64", "bool", "int32", "int64".
+/// "float16", "bfloat16", "float32", "float64", "bool", "uint8", "int32", "int64".
 [[nodiscard]] std::string_view name_of(ElementType type);
-/// int32 or int64; a boolean is not one.
+/// uint8, int32 or int64; a boolean is not one.
 [[nodiscard]] bool is_integer(ElementType type);
 /// float16 or bfloat16.
 [[nodiscard]] bool is_half(ElementType type);
@@ -30,7 +30,7 @@ enum class ElementType { float16, bfloat16, float32, float64, boolean, int32, in
 [[nodiscard]] std::uint16_t to_bfloat16(double value);
 
 /// `values` rounded to `type`, as the little-endian bytes of a file. Scalar is float or double. To an integer they are cut
-/// towards zero and must fit; to boolean whatever is not 0 becomes 1.
+/// towards zero and must fit; to uint8 whatever does not fit becomes 0 or 255; to boolean whatever is not 0 becomes 1.
 template <typename Scalar>
 [[nodiscard]] std::vector<std::byte> to_bytes(ElementType type, std::span<const Scalar> values);
 /// The same, to where there is room for them.

@@ -53,6 +53,7 @@ decltype(auto) with_reader(const TensorView& view, Use use)
     case ElementType::float32: return use(reads(float{}));
     case ElementType::float64: return use(reads(double{}));
     case ElementType::boolean: return use(boolean_at);
+    case ElementType::uint8: return use(reads(std::uint8_t{}));
     case ElementType::int32: return use(reads(std::int32_t{}));
     case ElementType::int64: break;
     }
@@ -120,7 +121,7 @@ void copy(const TensorView& view, Scalar* out)
     with_reader(view, [&](auto read) {
         using Stored = decltype(read(nullptr));
         if constexpr (std::is_integral_v<Scalar> && !std::is_integral_v<Stored>) {
-            throw Error(ErrorKind::data, "element type", std::string(name_of(view.type)), "int32, int64, bool");
+            throw Error(ErrorKind::data, "element type", std::string(name_of(view.type)), "uint8, int32, int64, bool");
         } else {
             for_each_row(view, [&](const Shape&, const std::byte* at) {
                 for (Index i = 0; i < rows.length; ++i) {

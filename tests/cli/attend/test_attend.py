@@ -59,7 +59,7 @@ def test_integers_are_allowed_where_bools_are_not(tmp_path):
     for name, dtype in (("b.npy", bool), ("i32.npy", numpy.int32), ("i64.npy", numpy.int64)):
         numpy.save(tmp_path / name, numpy.ones((2, 3), dtype))
     refused = run("attend", "-q", "b.npy", "-k", "i32.npy", "-v", "i64.npy", cwd=tmp_path)
-    assert_fails(refused, 65, "'b.npy': got bool; allowed: float16, bfloat16, float32, float64, int32, int64")
+    assert_fails(refused, 65, "'b.npy': got bool; allowed: float16, bfloat16, float32, float64, uint8, int32, int64")
     succeeds("attend", "-q", "i64.npy", "-k", "i32.npy", "-v", "i64.npy", cwd=tmp_path)
 
 

@@ -165,3 +165,28 @@ def test_a_result_file_of_one_gradient_is_compared_with_it(folder):
     assert b"agrees" in succeeds("attend", *QKV, "--grad", "g.npy", "--show", "dk", "--against", "dk.npy", cwd=folder).out
     numpy.save(folder / "wrong.npy", 2 * numpy.load(folder / "dk.npy"))
     assert run("attend", *QKV, "--grad", "g.npy", "--show", "dk", "--against", "wrong.npy", cwd=folder).code == 1
+
+
+def test_what_is_too_large_for_half_precision_is_told(folder):
+    for name, array in {"q": numpy.full((2, 4), 3), "k": numpy.eye(4)[:2], "v": numpy.eye(4)[:2] * 300, "g": numpy.full((2, 4), 600)}.items():
+        numpy.save(folder / f"huge_{name}.npy", array.astype("f2"))
+    given = [part for name in "qkv" for part in (f"-{name}", f"huge_{name}.npy")]
+    call = ("attend", *given, "--grad", "huge_g.npy", "-o", "out.npz", "--show")
+    done = run(*call, "dweights,dv", cwd=folder)
+    assert (done.code, done.out) == (0, b"")
+    assert done.message == "attn-cli: warning: dweights: a number is beyond float16, and became infinite; --out-dtype float32 avoids it\n"
+    assert numpy.isinf(numpy.load(folder / "out.npz")["dweights"]).any()
+    succeeds(*call, "dv", cwd=folder)
+    succeeds(*call, "dweights", "--out-dtype", "float32", cwd=folder)
+    succeeds(*call, "dweights", "--allow-nonfinite", cwd=folder)
+
+
+def test_so_it_is_of_the_way_forward_but_masked_scores_are_infinite_anyhow(folder):
+    for name, array in {"q": [[300.0, 0], [0, 1]], "k": [[300.0, 0], [0, 1]], "v": [[1.0, 2], [3, 4]]}.items():
+        numpy.save(folder / f"far_{name}.npy", numpy.array(array, "f2"))
+    given = [part for name in "qkv" for part in (f"-{name}", f"far_{name}.npy")]
+    done = run("attend", *given, "--causal", "--show", "scores", "-o", "out.npz", cwd=folder)
+    assert done.message == "attn-cli: warning: scores: a number is beyond float16, and became infinite; --out-dtype float32 avoids it\n"
+    succeeds("attend", *given, "--causal", "--show", "masked_scores,context", "-o", "out.npz", cwd=folder)
+    numpy.save(folder / "far_v.npy", numpy.array([[1e5, 2], [3, 4]], "f4"))
+    assert "context: a number is beyond float16" in run("attend", *given, "-o", "out.npz", cwd=folder).message

@@ -155,7 +155,7 @@ def test_an_integer_that_the_type_does_not_hold_is_refused(tmp_path, number, dty
 
 def test_truths_are_no_numbers(tmp_path):
     layer = saved(tmp_path / "p.npz", {**LAYER, "W_k": [[True, True], [True, False]]}, "bool")
-    assert_fails(run("run", "a b", "--params", layer, "--set", "parameters.layout=run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, int32, int64")
+    assert_fails(run("run", "a b", "--params", layer, "--set", "parameters.layout=run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, uint8, int32, int64")
 
 
 def test_a_number_of_a_result_beyond_float32_is_named_as_it_stands(tmp_path):

@@ -98,6 +98,7 @@ TEST(ElementType, HasASizeAndAName)
     EXPECT_EQ(attn::size_of(ElementType::bfloat16), 2);
     EXPECT_EQ(attn::size_of(ElementType::float32), 4);
     EXPECT_EQ(attn::size_of(ElementType::float64), 8);
+    EXPECT_EQ(attn::size_of(ElementType::uint8), 1);
     EXPECT_EQ(attn::size_of(ElementType::int32), 4);
     EXPECT_EQ(attn::size_of(ElementType::int64), 8);
     EXPECT_EQ(attn::name_of(ElementType::float16), "float16");
@@ -105,6 +106,7 @@ TEST(ElementType, HasASizeAndAName)
     EXPECT_EQ(attn::name_of(ElementType::float32), "float32");
     EXPECT_EQ(attn::name_of(ElementType::float64), "float64");
     EXPECT_EQ(attn::name_of(ElementType::boolean), "bool");
+    EXPECT_EQ(attn::name_of(ElementType::uint8), "uint8");
     EXPECT_EQ(attn::name_of(ElementType::int32), "int32");
     EXPECT_EQ(attn::name_of(ElementType::int64), "int64");
 }
@@ -127,6 +129,7 @@ TEST(ToBytes, WritesLittleEndian)
     EXPECT_EQ(hex(ElementType::float32, {1.5}), "0000c03f");
     EXPECT_EQ(hex(ElementType::float64, {1.5}), "000000000000f83f");
     EXPECT_EQ(hex(ElementType::boolean, {0, -0.0, 2, std::nan("")}), "00000101");
+    EXPECT_EQ(hex(ElementType::uint8, {2.9, 255, 256, -1, std::nan("")}), "02ffff0000");
     EXPECT_EQ(hex(ElementType::int32, {258, -1.9}), "02010000ffffffff");
     EXPECT_EQ(hex(ElementType::int64, {258, -1.9}), "0201000000000000ffffffffffffffff");
     const std::vector<float> floats{1.5F};

@@ -188,7 +188,8 @@ struct NamedType {
 constexpr NamedType untyped{"V2", ElementType::bfloat16}; // as it is stored
 constexpr std::array named_types{
     NamedType{"f2", ElementType::float16}, NamedType{"f4", ElementType::float32}, NamedType{"f8", ElementType::float64},
-    NamedType{"b1", ElementType::boolean}, NamedType{"i4", ElementType::int32},   NamedType{"i8", ElementType::int64},
+    NamedType{"b1", ElementType::boolean}, NamedType{"u1", ElementType::uint8},   NamedType{"i4", ElementType::int32},
+    NamedType{"i8", ElementType::int64},
 };
 
 [[noreturn]] void refuse(std::string_view what, std::string_view thing, const std::string& value, const std::string& allowed)
@@ -264,7 +265,7 @@ void refuse_type(const std::string& what, std::string_view type)
     }
     throw Error(ErrorKind::data, what + ": element type",
                 object ? "Python objects ('O'), a pickle, which is never loaded" : in_quotes(type),
-                "float16, bfloat16, float32, float64, bool, int32, int64");
+                "float16, bfloat16, float32, float64, bool, uint8, int32, int64");
 }
 
 void require_untyped(const NpyHeader& header, std::string_view what)
@@ -344,8 +345,8 @@ std::string npy_header(ElementType type, const Shape& shape)
     for (const NamedType& named : named_types) {
         code = named.type == type ? named.code : code;
     }
-    std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
-                                   type == ElementType::boolean ? "|" : "<", code, to_string(shape));
+    std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}", size_of(type) == 1 ? "|" : "<",
+                                   code, to_string(shape));
     constexpr std::size_t before = 10, alignment = 64; // of version 1
     text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
     text += '\n';

@@ -28,7 +28,7 @@ std::size_t padding_before(std::size_t offset)
 NamedTensor array_of(const JsonValue& described, Bytes numbers)
 {
     using enum ElementType;
-    constexpr std::array types{float16, bfloat16, float32, float64, boolean, int32, int64};
+    constexpr std::array types{float16, bfloat16, float32, float64, boolean, uint8, int32, int64};
     constexpr Index bits_per_byte = 8;
     const JsonObject object(described, {key::name, key::dtype, key::shape, offset_key});
     const ElementType type = stated_type(object.at(key::dtype), types);

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <functional>
+#include <limits>
 
 namespace attn::model {
 namespace {
@@ -218,6 +221,32 @@ core::GradientSums differentiate(const ResolvedAttend& call, std::vector<StoredT
     return sums;
 }
 
+/// Of a type of 16 bits.
+bool has_infinity(const StoredTensor& tensor)
+{
+    constexpr unsigned no_sign = 0x7fff;
+    const auto infinity = std::numeric_limits<double>::infinity();
+    const unsigned wanted = tensor.type == ElementType::float16 ? to_float16(infinity) : to_bfloat16(infinity);
+    bool found = false; // without an early end, so that it is fast where there is none
+    for (std::size_t at = 0; at < tensor.bytes.size(); at += sizeof(std::uint16_t)) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, tensor.bytes.data() + at, sizeof(bits));
+        found |= (bits & no_sign) == wanted;
+    }
+    return found;
+}
+
+/// A warning where numbers are too large for the type of their stage, and became infinite. In masked scores an infinity hides a
+/// key; the cache is copied.
+std::optional<std::string> note_of_infinity(const AskedStage& stage, const StoredTensor& tensor)
+{
+    if (!is_half(stage.type) || is_masked(stage.item) || info_of(stage.item).needs == Needs::cache || !has_infinity(tensor)) {
+        return std::nullopt;
+    }
+    return fmt::format("{}: a number is beyond {}, and became infinite; --out-dtype float32 avoids it", tensor.name,
+                       name_of(stage.type));
+}
+
 } // namespace
 
 AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
@@ -267,6 +296,11 @@ AttendResult attend(const ResolvedAttend& call)
                                                ? "float64; the weights of its row may be nan"
                                                : "float32; +∞ takes the whole weight of its row; --out-dtype float64 avoids it";
         result.warnings.push_back(fmt::format("scores: a dot product overflowed {}", what_then));
+    }
+    for (std::size_t at = 0; at < call.stages.size() && !overflowed && !options.allow_nonfinite; ++at) {
+        if (std::optional<std::string> doubt = note_of_infinity(call.stages[at], result.tensors[at])) {
+            result.warnings.push_back(std::move(*doubt));
+        }
     }
     return result;
 }

@@ -94,7 +94,7 @@ std::optional<TensorView> cache(const AttendInputs& inputs, TensorLayout layout,
 void require_integers(const TensorView& view, std::string_view what)
 {
     if (!is_integer(view.type)) {
-        throw Error(ErrorKind::data, what, name_of(view.type), "int32, int64");
+        throw Error(ErrorKind::data, what, name_of(view.type), "uint8, int32, int64");
     }
 }
 

@@ -32,7 +32,7 @@ double in_type(double value, Dtype dtype)
 void require_numbers(const TensorView& view, const std::string& what)
 {
     if (view.type == ElementType::boolean) {
-        throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64, int32, int64");
+        throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64, uint8, int32, int64");
     }
 }
 

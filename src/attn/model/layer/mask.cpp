@@ -12,8 +12,8 @@ TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last, 
     const bool hides = last == ShortMask::hides;
     const auto refuse = [&] {
         throw Error(ErrorKind::data, what, "the shape " + to_string(given),
-                    fmt::format("a shape that broadcasts to {}{}", to_string(target),
-                                hides ? fmt::format(", the last dimension up to {}", target.back()) : ""));
+                    fmt::format("a shape{} that broadcasts to {}{}", given.empty() ? " of one dimension or more" : "",
+                                to_string(target), hides ? fmt::format(", the last dimension up to {}", target.back()) : ""));
     };
     if (given.empty() || given.size() > target.size() || (hides && given.back() > target.back())) {
         refuse();

@@ -140,7 +140,7 @@ TEST(Npy, RefusesPickles)
 TEST(Npy, RefusesOtherTypesByName)
 {
     expect_refused(npy(npy_header("<c8", "(1,)"), "12345678"),
-                   "element type: got '<c8'; allowed: float16, bfloat16, float32, float64, bool, int32, int64");
+                   "element type: got '<c8'; allowed: float16, bfloat16, float32, float64, bool, uint8, int32, int64");
     for (const std::string_view type : {"<u4", "<U3", "|S2", "|V2", "<M8[ns]", "f", "<f16", "<<f4", "", "<"}) {
         expect_refused(npy(npy_header(type, "(1,)"), "1234"), "element type: got '" + std::string(type) + "'");
     }
@@ -233,7 +233,7 @@ TEST(Npy, WritesWhatNumPyWrites)
 TEST(Npy, WritesEveryTypeAndShape)
 {
     for (const ElementType type : {ElementType::float16, ElementType::float32, ElementType::float64, ElementType::boolean,
-                                   ElementType::int32, ElementType::int64}) {
+                                   ElementType::uint8, ElementType::int32, ElementType::int64}) {
         for (const Shape& shape : {Shape{}, Shape{1}, Shape{0}, Shape{2, 0, 3}, Shape(64, 1)}) {
             const std::string zeros(static_cast<std::size_t>(attn::element_count(shape) * attn::size_of(type)), '\0');
             attn::Buffer file;
@@ -270,7 +270,8 @@ TEST(Npy, ReadsTwoBytesOfNoTypeAsItIsTold)
     EXPECT_EQ(values(read(npy(npy_header("<V2", "(2, 2)", "True"), bits), "bfloat16")), (std::vector<double>{1, 3, -1.5, 0}));
     for (const char* type : {"<f4", "<f2", "<u2", ">V2", "|V4", "V", ""}) {
         expect_refused(npy(npy_header(type, "(2, 2)"), bits),
-                       "element type: got bfloat16 for a tensor of type '" + std::string(type) + "'; allowed: it for '<V2' and '|V2' alone",
+                       "element type: got bfloat16 for a tensor of type '" + std::string(type) +
+                           "'; allowed: it for '<V2' and '|V2' alone",
                        "bfloat16");
     }
     expect_refused(npy(npy_header("<V2", "(5,)"), bits), "elements: got 8 bytes; allowed: 10 for the shape (5,) of bfloat16",

@@ -173,8 +173,8 @@ TEST(LayOut, RefusesShapesThatDoNotBelongTogetherNamingThem)
                    "past_value: got the shape (2, 2, 6, 7); allowed: (2, 2, 5, 7)");
     expect_refused(with_cache(good, {4}, {2, 2, 5, 7}),
                    "past_key: got the shape (4,); allowed: (B, H_kv, P, d), (H_kv, P, d) or (P, d)");
-    expect_refused(with_mask(good, {}),
-                   "the mask: got the shape (); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5");
+    expect_refused(with_mask(good, {}), "the mask: got the shape (); allowed: a shape of one dimension or more that broadcasts "
+                                        "to (2, 6, 3, 5), the last dimension up to 5");
     expect_refused(
         with_mask(good, {6}),
         "the mask: got the shape (6,); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5");
@@ -197,7 +197,7 @@ TEST(LayOut, RefusesTypesThatHoldNoScores)
     const AttendInputs good = inputs({2, 3}, {2, 3}, {2, 3});
     expect_refused(whole, "values: got int64; allowed: float16, bfloat16, float32, float64");
     expect_refused(boolean, "queries: got bool; allowed: float16, bfloat16, float32, float64");
-    expect_refused(with_lengths(good, {1}, ElementType::float32), "the lengths: got float32; allowed: int32, int64");
+    expect_refused(with_lengths(good, {1}, ElementType::float32), "the lengths: got float32; allowed: uint8, int32, int64");
 }
 
 TEST(LayOut, RefusesHeadCountsThatDoNotFit)

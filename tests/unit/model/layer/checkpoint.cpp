@@ -197,7 +197,7 @@ TEST(StoredParameter, MustBeOfNumbers)
     EXPECT_EQ(error_of([&] {
                   (void)stored_parameter({Target::b_q, "t", {2}}, whole.view());
               }),
-              "type of 't': got bool; allowed: float16, bfloat16, float32, float64, int32, int64");
+              "type of 't': got bool; allowed: float16, bfloat16, float32, float64, uint8, int32, int64");
 }
 
 } // namespace

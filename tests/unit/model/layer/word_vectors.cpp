@@ -119,7 +119,7 @@ TEST(EmbeddingTable, IsOfNumbers)
         return error_of([&] { require_table({.name = "'e.npy'", .view = attn::row_major_view(type, {2, columns}, rows)}); });
     };
     EXPECT_EQ(message(attn::ElementType::boolean, 8),
-              "type of 'e.npy': got bool; allowed: float16, bfloat16, float32, float64, int32, int64");
+              "type of 'e.npy': got bool; allowed: float16, bfloat16, float32, float64, uint8, int32, int64");
     EXPECT_EQ(message(attn::ElementType::int64, 1), "no error");
     EXPECT_EQ(message(attn::ElementType::float32, 0), "'e.npy': got the shape (2, 0); allowed: (rows, D), D up to 1048576");
     EXPECT_EQ(message(attn::ElementType::float16, 4), "no error");
