@@ -49,6 +49,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> habits{
      {"--rope-dim", "--positions rope:dim=N"},
      {"--rope-style", "--positions rope:style=NAME"}}};
 
+/// What a command has in place of an option of others.
+struct Instead {
+    std::string_view command, option, instead;
+};
+constexpr std::array instead_of_options{
+    Instead{"attend", "--head",
+            "it computes all heads; jq '.data[0][N]' takes one of batch entry 0, plot FILE --head N draws one"},
+};
+
 struct GlobalOptions {
     bool help = false, short_help = false, version = false;
     LogOptions log;
@@ -363,7 +372,14 @@ std::string commands_with(const std::string& option)
     if (const std::string instead = whole.keys->instead_of(name, typed); !instead.empty()) {
         throw Error(ErrorKind::usage, instead);
     }
-    if (const std::string others = before_command ? "" : commands_with(name); !others.empty()) {
+    const auto own = [&](const Instead& each) {
+        return !before_command && each.command == declared.command->name && each.option == name;
+    };
+    const auto known = std::ranges::find_if(instead_of_options, own);
+    const std::string others = known != instead_of_options.end() ? std::string(known->instead)
+                               : before_command                  ? ""
+                                                                 : commands_with(name);
+    if (!others.empty()) {
         throw Error(ErrorKind::usage, fmt::format("{} has no option {}; {}", declared.command->name, in_quotes(name), others));
     }
     const std::string guess = nearest(name, whole.names());

@@ -294,7 +294,9 @@ class Case:
         given += ["--window", "%d,%d" % self.window] if self.window else []
         given += ["--alibi"] if self.alibi else []
         given += ["--out-dtype", self.out_type] if self.out_type != self.type or self.option == "out_dtype" else []
-        return given + ["--causal-align", self.align, "--isa", self.isa]
+        placed = self.causal or self.window or self.alibi or self.slopes is not None or self.segments is not None
+        given += ["--causal-align", self.align] if placed else []
+        return given + ["--isa", self.isa]
 
     def arithmetic(self):
         return "float64" if "float64" in (self.type, self.out_type) else "float32"

@@ -33,7 +33,7 @@ constexpr std::array explain_examples{
     Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
 constexpr std::string_view explain_common =
-    "--query --key --component --head --heads --causal --model --recipe --json --digits";
+    "--query --key --component --head --heads --causal --model --recipe --json -o --digits";
 constexpr std::string_view explain_notes = "The input, its options and the numbers are those of `run`; one number of each\n"
                                            "vector is shown with its terms. The sums are those of --isa portable, the\n"
                                            "only one that adds in the order shown.\n";
@@ -130,7 +130,8 @@ int execute_explain(ExplainOptions& options, const TypedArguments& operands, con
         throw Error(ErrorKind::usage, isa_name, core::name_of(*globals.isa),
                     "portable or auto: explain shows sums in the order in which portable adds");
     }
-    const Format format = decide_format(options.output, explain_formats);
+    const Format format =
+        decide_format(options.output, explain_formats, "`run` writes the others, and its page (.html) has these steps, too");
     const int digits = decide_digits(options.output, format, explain_formats);
     refuse_documents(options);
     warn_of_other_meaning(operands, "< FILE reads a file", log);
@@ -168,20 +169,20 @@ void declare_explain(Options& options, ExplainOptions& explain)
     const std::string query_name = option_name(field::query), head_name = option_name(field::head);
     options.group("What to explain");
     OptionInfo query = option_of(field::query, query_name);
-    query.meaning = "the word whose row is explained, or its position from 0";
-    query.usual = "the first word";
+    query.meaning = "the word to explain, or its position";
+    query.usual = "the first";
     query.symbol = "POS|WORD";
     options.add(query, [&](const model::FieldValue& rows) { explain.overrides.set(field::query, rows); });
     options.add({model::option::key, "POS|WORD", "one cell of the row, with every product", "all keys side by side"},
                 explain.key);
     OptionInfo head = option_of(field::head, head_name);
     head.meaning = "which head; of several, one after the other";
+    head.allowed.instead = {}; // no mean
     head.usual = "0";
     head.symbol = "N|LIST";
     declare_head(options, head, explain.layer_of_head,
                  [&](const model::FieldValue& heads) { explain.overrides.set(field::head, heads); });
-    options.add({model::option::component, "N",
-                 "which number of the query, of a key, its value and the output is shown term by term", "0",
+    options.add({model::option::component, "N", "number of each vector to show term by term", "0",
                  model::allow::integer(0, field::largest_int32)},
                 explain.component);
     declare_input(options, explain);

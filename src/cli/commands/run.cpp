@@ -25,7 +25,7 @@ constexpr std::array run_examples{
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
 };
 constexpr std::string_view run_common =
-    "--heads --embed-dim --causal --model --seed --recipe --set --lines --show --json --digits -o";
+    "--heads --embed-dim --causal --model --seed --recipe --set --lines --query --show --json --digits -o";
 constexpr std::string_view run_notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                        "that begins with a dash goes after --.\n";
 

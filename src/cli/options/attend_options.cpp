@@ -50,15 +50,13 @@ void declare_attention(Options& options, AttendOptions& attend)
     using namespace model::operand;
     constexpr model::Allowed type = model::allow::one_of(model::float_type_names);
     model::Attend& how = attend.attend;
-    const std::string scale_name = option_name(field::scale);
+    const std::string causal_name = option_name(field::causal), scale_name = option_name(field::scale);
     options.group(attention_group);
-    options.add(field::causal, how.causal);
+    OptionInfo causal = option_of(field::causal, causal_name);
+    causal.meaning = "query i sees no key after key i (see --causal-align)";
+    options.add(causal, how.causal);
     options.add(field::window, how.window);
-    options.add({"--causal-align", "RULE",
-                 "position of query 0 among the keys, for --causal, --window, --alibi and --segments; top-left: 0; "
-                 "bottom-right: keys - T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
-                 "offset", model::allow::one_of(model::align_names)},
-                how.align);
+    options.add(option::causal_align, how.align);
     declare_files(options, attend, {&mask, &lengths, &segments});
     options.add(
         option::alibi("subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"),
@@ -117,10 +115,30 @@ void declare_attend(Options& options, AttendOptions& attend)
     }
 }
 
+namespace {
+
+/// Throws Error(usage) for --causal-align where no query has a place.
+void require_placed(const TypedArguments& typed, const AttendOptions& attend)
+{
+    using namespace model::operand;
+    const model::Attend& how = attend.attend;
+    const bool placed = how.causal || how.window || how.alibi || attend.has(alibi_slopes) || attend.has(segments);
+    const auto aligned = std::ranges::find(typed.options, option::causal_align.name, &TypedOption::name);
+    if (!placed && aligned != typed.options.end()) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} requires {}, {}, {}, {} or {}, for which it places the queries", option::causal_align.name,
+                                option_name(field::causal), option_name(field::window), model::option::alibi,
+                                alibi_slopes.option, segments.option));
+    }
+}
+
+} // namespace
+
 void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
 {
     using namespace model::operand;
     require_judged(attend.against);
+    require_placed(operands, attend);
     if (!attend.against.given()) {
         expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
     }

@@ -74,7 +74,7 @@ std::string list_of(std::span<const Format> allowed)
 }
 
 /// `said` tells whether the format is known without the ending.
-std::optional<Format> format_of(const std::string& path, bool said, std::span<const Format> allowed)
+std::optional<Format> format_of(const std::string& path, bool said, std::span<const Format> allowed, std::string_view elsewhere)
 {
     const std::string text = ending_of(path, allowed);
     const auto ending = std::ranges::find(endings, text, &Ending::text);
@@ -87,7 +87,8 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
                                 did_you_mean(text, names_of(endings, &Ending::text))));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
-        throw Error(ErrorKind::usage, model::option::output, in_quotes(path), "the formats " + list_of(allowed));
+        throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
+                    fmt::format("the formats {}{}{}", list_of(allowed), elsewhere.empty() ? "" : "; ", elsewhere));
     }
     return ending->format;
 }
@@ -136,7 +137,7 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
 
 void declare_file(Options& options, OutputOptions& output, std::string_view form)
 {
-    const std::string meaning = fmt::format("write to FILE, whole or not at all, {}", form);
+    const std::string meaning = fmt::format("write to FILE {}", form);
     options.add({model::option::output, "FILE", meaning, "-, standard output"}, output.path);
 }
 
@@ -169,12 +170,13 @@ int decide_digits(const OutputOptions& output, Format format, std::span<const Fo
 {
     constexpr int in_tables = 4, in_pictures = 2;
     if (output.digits && info_of(format).rounds.empty()) {
-        throw Error(ErrorKind::usage, fmt::format("{} is for {} only; {}", digits_name, rounded(allowed), digits_of(format)));
+        throw Error(ErrorKind::usage, fmt::format("{0} is for {1} only; {2}; leave out {0}, or give {3} {4}", digits_name,
+                                                  rounded(allowed), digits_of(format), format_name, name_of(Format::table)));
     }
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
 }
 
-Format decide_format(const OutputOptions& output, std::span<const Format> allowed)
+Format decide_format(const OutputOptions& output, std::span<const Format> allowed, std::string_view elsewhere)
 {
     const auto& [format, path, json, digits, notation] = output;
     const auto said = format ? std::optional(format_called(*format, allowed)) : std::nullopt;
@@ -183,7 +185,7 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
                     fmt::format("{} and {} {} cannot be used together", json_option("").name, format_name, *format));
     }
     const std::optional<Format> wanted = json ? Format::json : said;
-    const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
+    const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed, elsewhere) : std::nullopt;
     if (wanted && by_ending && !info_of(*wanted).ending.ends_with(info_of(*by_ending).ending)) { // a recipe is JSON, too
         throw Error(ErrorKind::usage, fmt::format("the format {} contradicts the ending of {}; allowed: {}, or no ending",
                                                   name_of(*wanted), in_quotes(*path), info_of(*wanted).ending));

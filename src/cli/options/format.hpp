@@ -120,8 +120,10 @@ void declare_digits(Options& options, OutputOptions& output, std::span<const For
 void declare_notation(Options& options, OutputOptions& output);
 
 /// From --format, --json and the ending of the output's name, in this order; the first of `allowed` when none says anything.
-/// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`.
-[[nodiscard]] Format decide_format(const OutputOptions& output, std::span<const Format> allowed);
+/// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`;
+/// `elsewhere`: what writes that.
+[[nodiscard]] Format decide_format(const OutputOptions& output, std::span<const Format> allowed,
+                                   std::string_view elsewhere = {});
 /// When --digits is not given 4, in pictures 2. Throws Error(usage) for a format whose numbers are not rounded, naming those of
 /// `allowed` that are.
 [[nodiscard]] int decide_digits(const OutputOptions& output, Format format, std::span<const Format> allowed);

@@ -14,7 +14,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view sizes_allowed = "B,H[/H_kv],T[/S],d[/d_v], integers from 1, such as 2,8/2,128,64";
+constexpr std::string_view sizes_allowed = "B,H[/H_kv],T[/S],d[/d_v], integers from 1 to 2147483647, such as 2,8/2,128,64";
 
 [[noreturn]] void refuse_sizes(std::string_view value, std::string_view allowed)
 {

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
-from tensors import attention, band, close, load_safetensors, normal, numpy
+from tensors import attention, band, close, load_safetensors, normal, numpy, save_safetensors
 
 B, H, H_KV, T, S, D, D_V = 2, 6, 2, 5, 7, 8, 6
 CU, CU_K = [0, 3, 3, 70, 80], [0, 90, 95, 100, 101]  # beyond a tile, and without queries
@@ -498,3 +498,47 @@ def test_numbers_beyond_float32_are_refused_where_it_computes(tmp_path, option, 
     files = ("-q", "q.npy", "-k", "q.npy", "-v", "q.npy", option, "x.npy")
     assert_fails(run("attend", *files, cwd=tmp_path), 65, "1e+300", "float32")
     succeeds("attend", *files, "--out-dtype", "float64", cwd=tmp_path)
+
+
+def test_an_alignment_that_places_nothing_is_refused(folder):
+    for options in ((), ("--lengths", "lengths.npy"), ("--softcap", "3")):
+        done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--causal-align", "top-left", *options, cwd=folder)
+        assert_fails(done, 2, "--causal-align requires --causal, --window, --alibi, --alibi-slopes or --segments")
+
+
+def test_numbers_of_one_byte_are_read_as_other_integers_are(tmp_path):
+    q, seen = numpy.arange(10, dtype="f4").reshape(5, 2), numpy.tri(5, dtype="u1")
+    numpy.save(tmp_path / "q.npy", q)
+    numpy.save(tmp_path / "seen.npy", seen)
+    numpy.save(tmp_path / "seen64.npy", seen.astype("i8"))
+    save_safetensors(tmp_path / "seen.safetensors", {"u8": seen})
+    call = ("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy")
+    of_int64 = run(*call, "--mask", "seen64.npy", cwd=tmp_path)
+    for name in ("seen.npy", "seen.safetensors"):
+        done = run(*call, "--mask", name, cwd=tmp_path)
+        assert (done.code, done.out, done.err) == (0, of_int64.out, of_int64.err) and b"only the numbers 0 and 1" in done.err
+    dropout = (*call, "--dropout", "0.5", "--kept")
+    numpy.save(tmp_path / "kept.npy", seen.astype(bool))
+    assert succeeds(*dropout, "seen.npy", cwd=tmp_path).out == succeeds(*dropout, "kept.npy", cwd=tmp_path).out
+    numpy.save(tmp_path / "two.npy", seen * 2)
+    assert_fails(run(*dropout, "two.npy", cwd=tmp_path), 65, "kept: got 2; allowed: 0 and 1")
+    numpy.save(tmp_path / "labels.npy", numpy.uint8([200, 200, 7, 7, 7]))
+    numpy.save(tmp_path / "labels64.npy", numpy.int64([1, 1, 2, 2, 2]))
+    assert succeeds(*call, "--segments", "labels.npy", cwd=tmp_path).out == succeeds(*call, "--segments", "labels64.npy", cwd=tmp_path).out
+
+
+def test_an_input_is_suggested_for_a_mask_of_bytes(tmp_path):
+    for name in "qkv":
+        numpy.save(tmp_path / f"{name}.npy", numpy.zeros((5, 2), "f4"))
+    numpy.save(tmp_path / "m.npy", numpy.tri(5, dtype="u1"))
+    call = ("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--mask", "m.npy", "--blind-spots", "--suggest-input", "s.npz")
+    assert run(*call, cwd=tmp_path).code == 0
+    with numpy.load(tmp_path / "s.npz") as written:
+        assert (written["mask"].dtype, written["mask"].shape) == (numpy.dtype("u1"), (5, 5))
+
+
+@pytest.mark.parametrize("option", [("--mask", "one.npy"), ("--dropout", "0.5", "--kept", "one.npy")])
+def test_a_single_number_is_no_mask(folder, option):
+    numpy.save(folder / "one.npy", numpy.array(True))
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *option, cwd=folder)
+    assert_fails(done, 65, "got the shape (); allowed: a shape of one dimension or more that broadcasts to")

@@ -89,6 +89,18 @@ def test_the_short_help_of_a_command_fits_a_screen(command):
     assert succeeds("-h", command).text == text
 
 
+@pytest.mark.parametrize(("command", "says"), [
+    ("attend", "--causal-align RULE where query 0 stands: offset, top-left, bottom-right --mask"),
+    ("attend", "--causal query i sees no key after key i (see --causal-align)"), ("attend", "--require N"), ("attend", "--seed N"),
+    ("attend", "--dtype TYPE type of the draws: float16, bfloat16, float32, float64"),
+    ("explain", "-o FILE write to FILE in the format of its ending (.txt, .json, .md)"), ("run", "--query LIST only these rows"),
+    ("recipe", "--d-k N components per query or key of one head (default 24, D with identity projections, D/H with more heads)"),
+    ("recipe", "--d-v N components per value of one head (default 28, D with identity projections, D/H with more heads)"),
+])  # fmt: skip
+def test_the_short_help_has_what_people_look_for(command, says):
+    assert says in " ".join(succeeds(command, "-h").text.split())
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_short_help_is_part_of_the_whole(command):
     def names(text):
@@ -204,3 +216,14 @@ def test_a_recipe_is_shown_as_it_is():
 def test_short_help_closes_what_it_opens(command):
     text = succeeds(command, "-h").text
     assert text.count("(") == text.count(")")
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["run", "a b", "--digits", "2", "--format", "csv"], "JSON and CSV have all digits; leave out --digits, or give --format table"),
+    (["attend", "--head", "0"], "attend has no option '--head'; it computes all heads; jq '.data[0][N]' takes one of batch entry 0"),
+    (["explain", "a b", "-o", "page.html"], "`run` writes the others, and its page (.html) has these steps, too"),
+    (["explain", "a b", "--head", "-1"], "--head: got '-1'; allowed: 0 to 65535"),
+    (["explain", "a b", "--head", "mean"], "--head: got 'mean'; allowed: 0 to 65535"),
+])  # fmt: skip
+def test_a_refusal_says_what_to_do_instead(arguments, says):
+    assert_fails(run(*arguments), 2, says)

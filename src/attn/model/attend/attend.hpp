@@ -125,7 +125,7 @@ inline constexpr AttendOperand queries{name_of(Item::queries), "-q,--queries",
                                        "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)",
                                        &AttendInputs::queries};
 inline constexpr AttendOperand keys{name_of(Item::keys), "-k,--keys",
-                                    "as the queries, with S keys and H_kv heads, a divisor of H", &AttendInputs::keys};
+                                    "as the queries with S keys and H_kv heads, a divisor of H", &AttendInputs::keys};
 inline constexpr AttendOperand values{name_of(Item::values), "-v,--values", "as the keys; the last dimension may differ",
                                       &AttendInputs::values};
 inline constexpr AttendOperand past_key{"past_key", "--past-key", "cached keys (B, H_kv, P, d), before the new ones", nullptr,
@@ -152,8 +152,8 @@ inline constexpr AttendOperand alibi_slopes{
     "alibi_slopes", "--alibi-slopes",
     "(H) or (B, H) numbers, finite: ALiBi with slopes of your own; with --cu-seqlens a row for each sequence; not with --alibi",
     nullptr, &AttendInputs::alibi_slopes};
-inline constexpr AttendOperand kept{"kept", "--kept", "bool, broadcast to (B, H, T, P+S): what dropout keeps", nullptr,
-                                    &AttendInputs::kept};
+inline constexpr AttendOperand kept{"kept", "--kept", "bool, or 0 and 1, broadcast to (B, H, T, P+S): what dropout keeps",
+                                    nullptr, &AttendInputs::kept};
 inline constexpr AttendOperand grad{"grad", "--grad", "gradient of the context, in its shape", nullptr, &AttendInputs::grad};
 inline constexpr AttendOperand grad_lse{"grad_lse", "--grad-lse", "gradient of lse, in its shape, of a loss that reads it",
                                         nullptr, &AttendInputs::grad_lse};
