@@ -38,7 +38,8 @@ constexpr std::array attend_examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::string_view attend_common =
-    "-q -k -v --random --causal --mask --heads --window --against --blind-spots --show -o";
+    "-q -k -v --random --dtype --seed --causal --causal-align --mask --heads --window --against --blind-spots --require --show "
+    "-o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
@@ -99,8 +100,23 @@ void write(const std::vector<StoredTensor>& drawn, const std::vector<StoredTenso
     }
 }
 
-/// The files of --against, each of which holds one of these stages, or all.
-int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& log)
+/// What a file holds of one of the stages asked for. Throws Error(data) where it is not there.
+const model::ComparedTensor& held(const ComparedFile& file, std::string_view stage, bool several)
+{
+    return several ? file.called(stage) : file.only({stage});
+}
+
+void require_stages(const ComparedFile& file, const std::vector<model::AskedStage>& stages)
+{
+    for (const model::AskedStage& stage : stages) {
+        const std::string_view name = name_of(stage.item);
+        model::diagnose::require_shape(held(file, name, stages.size() > 1), stage.shape, name, file.name());
+    }
+}
+
+/// The files of --against, each of which holds one of these stages, or all; `only`: what open_only() gave.
+int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const std::shared_ptr<const ComparedFile>& only,
+          Log& log)
 {
     namespace diagnose = model::diagnose;
     const diagnose::Call attention = diagnose::call_of(call.resolved);
@@ -113,11 +129,12 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& l
     Judge judge;
     judge.json = call.options.output.json;
     judge.most_bytes = call.globals.most_bytes();
+    judge.only = only;
     judge.against = [&](const ComparedFile& file) {
         std::vector<diagnose::HeldArray> arrays;
         for (std::size_t at = 0; at < stages.size(); ++at) {
             const StoredTensor& right = stages[at];
-            const model::ComparedTensor& mine = several ? file.called(right.name) : file.only({right.name});
+            const model::ComparedTensor& mine = held(file, right.name, several);
             arrays.push_back(
                 {mine, right,
                  diagnose::against(attention, right, mine, file.name(), call.options.against.criterion(), halves[at], work)});
@@ -144,12 +161,15 @@ int list_blind_spots(const TypedCall& call, const StoredTensor& right)
     model::diagnose::HalfReference half(call.resolved, call.resolved.stages.front().item);
     const model::diagnose::BlindSpots spots =
         blind_spots(call.resolved, right, options.criterion(), half, {.threads = call.globals.threads});
-    const auto suggested =
-        options.suggest ? std::optional(write_revealing_input(call, spots)) : std::optional<report::RevealingFile>();
-    Output output;
-    (call.options.output.json ? report::write_blind_spots_json
-                              : report::write_blind_spots)(spots, suggested ? &*suggested : nullptr, output);
-    output.finish();
+    try {
+        const auto suggested =
+            options.suggest ? std::optional(write_revealing_input(call, spots)) : std::optional<report::RevealingFile>();
+        Output output;
+        (call.options.output.json ? report::write_blind_spots_json
+                                  : report::write_blind_spots)(spots, suggested ? &*suggested : nullptr, output);
+        output.finish();
+    } catch (const ReaderGone&) { // the exit code says what it left unread
+    }
     return static_cast<Index>(spots.seen()) < options.required.value_or(0) ? difference_found : success;
 }
 
@@ -158,9 +178,10 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     finish_attend_options(operands, options);
     Output output(options.output.path, info_of(options.format).beside);
     refuse_terminal(output, options.format);
+    const std::shared_ptr<const ComparedFile> only = open_only(options.against, globals.most_bytes());
     TensorInputs files;
-    const std::vector<StoredTensor> drawn =
-        options.random.given() ? model::draw_inputs(options.random.drawn, memory_limit()) : std::vector<StoredTensor>();
+    std::vector<StoredTensor> drawn =
+        options.random.given() ? model::room_for_inputs(options.random.drawn, memory_limit()) : std::vector<StoredTensor>();
     const model::AttendInputs inputs = open(options, drawn, files, log);
     if (options.show.all && inputs.mask && (inputs.mask->type == ElementType::boolean || is_integer(inputs.mask->type))) {
         options.attend.show = options.attend.show.without({model::Item::dmask}); // of booleans there is none
@@ -181,8 +202,16 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     settings.isa = globals.isa.value_or(core::best_isa());
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
-    settings.read_numbers = [&] { files.read_numbers(); };
+    settings.read_numbers = [&] { // now that there is room for what is asked for
+        if (!drawn.empty()) {
+            model::draw_inputs(options.random.drawn, drawn);
+        }
+        files.read_numbers();
+    };
     const model::ResolvedAttend resolved(inputs, options.attend, settings);
+    if (only) {
+        require_stages(*only, resolved.stages);
+    }
     const model::AttendResult result = model::attend(resolved);
     files.require_unchanged();
     for (const std::string& warning : result.warnings) {
@@ -191,7 +220,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({resolved, options, operands, globals}, result.tensors, log);
+        return judge({resolved, options, operands, globals}, result.tensors, only, log);
     }
     if (options.against.blind_spots) {
         return list_blind_spots({resolved, options, operands, globals}, result.tensors.front());

@@ -17,9 +17,12 @@ using model::diagnose::Verdict;
 
 void draw(const Against& found, const std::string& name, const std::string& path)
 {
-    Output picture(path);
-    report::write_error_map(found, name, picture);
-    picture.finish();
+    try {
+        Output picture(path);
+        report::write_error_map(found, name, picture);
+        picture.finish();
+    } catch (const ReaderGone&) { // of the picture alone
+    }
 }
 
 /// Where it was asked for.
@@ -54,6 +57,18 @@ void tell(const JudgedArrays& judged, const std::string& name, const AgainstOpti
 
 } // namespace
 
+std::shared_ptr<const ComparedFile> open_only(const AgainstOptions& options, std::size_t most_bytes)
+{
+    if (options.files.size() != 1) {
+        return nullptr;
+    }
+    auto only = std::make_shared<const ComparedFile>(options.files.front(), most_bytes);
+    for (const auto& path : {options.picture, options.suggest}) {
+        only->require_apart_from(path);
+    }
+    return only;
+}
+
 int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
 {
     Output output;
@@ -61,12 +76,9 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
     bool read = true;
     for (const std::string& name : options.files) {
         try {
-            const ComparedFile file(name, judge.most_bytes);
-            for (const auto& path : {options.picture, options.suggest}) {
-                file.require_apart_from(path);
-            }
-            const JudgedArrays judged = judge.against(file);
-            file.require_unchanged();
+            const auto file = judge.only ? judge.only : std::make_shared<const ComparedFile>(name, judge.most_bytes);
+            const JudgedArrays judged = judge.against(*file);
+            file->require_unchanged();
             if (options.picture) {
                 draw(judged.found.front(), name, *options.picture);
             }

@@ -129,6 +129,7 @@ int RecipeSource::against(RunReport& report, const Globals& globals)
     }
     settings().isa = globals.isa.value_or(core::Isa::portable);
     settings().observer = report.stages().observer();
+    const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
     const auto item = options_.show.given() ? std::optional(*options_.show.items.begin()) : std::nullopt;
     const auto runs = input_.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
         return model::diagnose::RunAgainst(recipe, settings, item);
@@ -142,7 +143,8 @@ int RecipeSource::against(RunReport& report, const Globals& globals)
         return JudgedArrays{{runs.against(tensor, file.name(), options_.against.criterion(), {.threads = globals.threads})}};
     };
     return judge_files(options_.against,
-                       {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes}, log_);
+                       {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes, .only = only},
+                       log_);
 }
 
 } // namespace attn::cli

@@ -17,11 +17,12 @@ namespace {
 
 using model::diagnose::Compared;
 
-/// Whether an option says how attention is computed, or what of it is compared.
+/// Whether an option says how attention is computed, or what of it is compared and how strictly.
 bool is_kept(const TypedOption& typed)
 {
     constexpr std::array others{option::attend_heads.name, option::attend_kv_heads.name, option::layout.name,
-                                model::option::show, option::out_dtype.name};
+                                model::option::show,       option::out_dtype.name,       option::against_rtol.name,
+                                option::against_atol.name, option::strict.name};
     const auto is_it = [&](const model::AttendOperand* operand) { return operand->option == typed.name; };
     const bool tensor = std::ranges::any_of(model::operand::all, is_it);
     return !tensor && (typed.group == attention_group || std::ranges::find(others, typed.name) != others.end());

@@ -33,20 +33,21 @@ io::TensorFile raw_arrays(const MappedFile& file, const std::string& header, con
 } // namespace
 
 ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
-    : argument_(split_tensor_argument(text)), file_(argument_.path, [this](std::span<const std::byte> front) {
-          if (!header_beside(argument_.path)) {
+    : argument_(split_tensor_argument(text)), header_(header_beside(argument_.path)),
+      file_(argument_.path, [this](std::span<const std::byte> front) {
+          if (!header_) {
               (void)io::may_begin_arrays(front, name_of_input(argument_.path));
           }
       })
 {
     require_size(file_.name(), file_.bytes().size(), most_bytes);
-    const std::optional<std::string> header = header_beside(argument_.path);
+    require_header(file_, argument_.path);
     const bool of_all = argument_.name.empty() || argument_.name == io::bfloat16_said.substr(1);
-    if (!header && !of_all && io::is_tensor_file(file_.bytes())) {
+    if (!header_ && !of_all && io::is_tensor_file(file_.bytes())) {
         (void)name_in(file_, argument_.name); // which lists the names that there are
     }
-    io::ArrayFile arrays = header ? io::ArrayFile{.file = raw_arrays(file_, *header, argument_.name)}
-                                  : io::open_arrays(file_.bytes(), file_.name(), argument_.name);
+    io::ArrayFile arrays = header_ ? io::ArrayFile{.file = raw_arrays(file_, *header_, argument_.name)}
+                                   : io::open_arrays(file_.bytes(), file_.name(), argument_.name);
     if (!arrays.file.unsupported.empty()) {
         (void)arrays.file.at(arrays.file.unsupported.front().name, file_.name()); // which says what type it is
     }

@@ -37,6 +37,7 @@ public:
 
 private:
     TensorArgument argument_;
+    std::optional<std::string> header_; ///< of a .bin
     MappedFile file_;
     model::Contents contents_;
 };

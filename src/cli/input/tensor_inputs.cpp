@@ -110,12 +110,17 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
 
 const MappedFile& TensorInputs::map(const std::string& path)
 {
+    const bool raw = header_beside(path).has_value();
     const auto check = [&](std::span<const std::byte> front) {
-        if (!header_beside(path)) {
+        if (!raw) {
             (void)io::may_begin_arrays(front, name_of_input(path));
         }
     };
-    return files_.try_emplace(path, path, check).first->second;
+    const auto [file, added] = files_.try_emplace(path, path, check);
+    if (added) {
+        require_header(file->second, path);
+    }
+    return file->second;
 }
 
 const MappedFile& TensorInputs::any_file(const std::string& path)

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -177,6 +178,48 @@ struct Temporary {
     }
 };
 
+/// What is locked while the file at `target` and the one beside it are replaced.
+std::string lock_at(const std::string& target)
+{
+    constexpr std::size_t longest = 200; // bytes, so that what is made of a long name is still a name
+    return fmt::format("{}/.attn-cli-{}.lock", directory_of(target), target.substr(target.rfind('/') + 1, longest));
+}
+
+/// Of programs that replace the same two files at once, one waits here until the other has both in place. What they lock is a
+/// file beside them, which goes with the lock; where none can be made or locked, nobody waits.
+class PairLock {
+public:
+    explicit PairLock(const std::string& target) : path_(lock_at(target))
+    {
+        do {
+            descriptor_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+        } while (descriptor_.number() != -1 && ::flock(descriptor_.number(), LOCK_EX) == 0 && !is_there());
+    }
+    PairLock(const PairLock&) = delete;
+    PairLock(PairLock&&) = delete;
+    PairLock& operator=(const PairLock&) = delete;
+    PairLock& operator=(PairLock&&) = delete;
+    ~PairLock()
+    {
+        if (descriptor_.number() != -1) {
+            ::unlink(path_.c_str());
+        }
+    }
+
+private:
+    /// Whether the locked file still has its name: who held the lock before took that away.
+    [[nodiscard]] bool is_there() const
+    {
+        struct stat locked = {};
+        struct stat named = {};
+        return ::fstat(descriptor_.number(), &locked) == 0 && ::lstat(path_.c_str(), &named) == 0 &&
+               locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+    }
+
+    std::string path_;
+    Descriptor descriptor_;
+};
+
 [[noreturn]] void refuse_beside(const std::string& path, std::string_view beside)
 {
     throw Error(ErrorKind::usage, model::option::output, path == "-" ? "standard output" : in_quotes(path),
@@ -297,9 +340,10 @@ void Output::replace_both()
     Descriptor written = create_temporary(*place_beside_, second.path);
     write_all(written.number(), text_beside_, place_beside_->name);
     sync_and_close(written, place_beside_->name, true);
+    const PairLock lock(place_.target);
     const char* const made = temporary_.c_str();
     const char* const target = place_.target.c_str();
-    const bool swapped = place_.old && ::renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
+    const bool swapped = ::renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
     if (!swapped && std::rename(made, target) != 0) { // a file system that cannot swap has no way back, either
         cannot_create(name_, errno);
     }

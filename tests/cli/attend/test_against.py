@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from program import SANITIZED, SENTENCE, assert_fails, measured, run, succeeds
+from program import SANITIZED, SENTENCE, assert_fails, measured, run, run_unread, succeeds
 from tensors import from_bfloat16, normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
@@ -1290,3 +1290,62 @@ def test_one_query_and_many_keys_take_little_more_memory_than_the_files(tmp_path
     assert 'is what "no scale of the scores" gives' in done.text
     files = sum((tmp_path / f"{name}.npy").stat().st_size for name in (*"qkv", "mine"))
     assert megabytes < 2 * files / 2**20 + 100
+
+
+# ---- before anything is computed, and after all is said ------------------------------------------------------------------
+
+
+def test_the_exit_code_says_it_also_when_nobody_reads_the_verdict(qkv, tmp_path):
+    wrong = save(tmp_path, attention(*qkv, offset=0))
+    for form in ((), ("--json",), ("-o", "error.svg"), ("--suggest-input", "s.npz")):
+        done = run_unread("attend", *QKV, *CAUSAL, "--against", wrong, *form, cwd=tmp_path)
+        assert (done.code, done.err.replace(b"attn-cli: warning: --suggest-input: no mistakes are tied, and no input is written\n", b"")) == (1, b"")
+    assert run_unread("attend", *QKV, *CAUSAL, "--against", wrong, wrong, cwd=tmp_path).code == 1
+
+
+def test_a_picture_that_nobody_reads_keeps_neither_the_verdict_nor_its_text(qkv, tmp_path):
+    wrong = save(tmp_path, attention(*qkv, offset=0))
+    read, write = os.pipe()
+    os.close(read)
+    done = run("attend", *QKV, *CAUSAL, "--against", wrong, "-o", f"/dev/fd/{write}", cwd=tmp_path, pass_fds=[write])
+    os.close(write)
+    assert (done.code, done.err) == (1, b"") and 'what "causal mask aligned top-left" gives' in done.text
+
+
+@pytest.mark.parametrize(("file", "code", "says"), [
+    ("none.npy", 66, "none.npy"), ("broken.npy", 65, "broken.npy"), ("flat.npy", 65, f"the shape ({D},); allowed: ({H}, {T}, {D}), that of the context"),
+    ("qkv.npz", 65, "one named 'context'"),
+])
+def test_a_file_that_cannot_be_judged_is_refused_before_anything_is_computed(qkv, tmp_path, file, code, says):
+    (tmp_path / "broken.npy").write_bytes(b"\x93NUMPY\x01")
+    save(tmp_path, normal(1, D), "flat.npy")
+    numpy.savez(tmp_path / "qkv.npz", q=qkv[0], k=qkv[1])
+    done = run("attend", *QKV, "--against", file, "--verbose", cwd=tmp_path)
+    assert (done.code, done.out) == (code, b"") and says in done.message, done
+    assert "debug: attention" not in done.message
+
+
+def test_a_run_opens_its_file_before_it_computes(tmp_path):
+    done = run("run", SENTENCE, "--against", "none.npy", "--verbose", cwd=tmp_path)
+    assert (done.code, done.out) == (66, b"") and "debug: attention" not in done.message
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_raw_numbers_are_no_fifo_and_no_device(qkv, tmp_path, header):
+    os.mkfifo(tmp_path / "fifo.bin")
+    os.symlink("/dev/zero", tmp_path / "zero.bin")
+    for name in ("fifo.bin", "zero.bin"):
+        if header:
+            told = {"schema": "attn-cli/raw/1", "bytes": 4 * D, "arrays": [{"name": "y", "dtype": "float32", "shape": [D], "offset": 0}]}
+            (tmp_path / f"{name}.json").write_text(json.dumps(told))
+        for call in (("attend", *QKV, "--against", name), ("attend", "-q", name, "-k", "k.npy", "-v", "v.npy"), ("compare", name, "q.npy")):
+            assert_fails(run(*call, cwd=tmp_path), 65, name, "a FIFO or a device")
+
+
+@pytest.mark.parametrize("tolerance", [("--rtol", "1e-06", "--atol", "1e-06"), ("--strict",)])
+def test_the_command_for_an_input_that_tells_mistakes_apart_judges_as_this_one(tmp_path, tolerance):
+    for name in "qkv":
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), 2, 5, D))
+    succeeds("attend", *QKV, "-o", "tied.npy", cwd=tmp_path)
+    done = run("attend", *QKV, "--window", "3,5", *tolerance, "--against", "tied.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and " --window 3,5 " + " ".join(tolerance) + " --against FILE\n" in done.text

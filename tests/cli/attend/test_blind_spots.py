@@ -4,7 +4,7 @@ import shlex
 
 import jsonschema
 import pytest
-from program import assert_fails, run, succeeds
+from program import assert_fails, run, run_unread, succeeds
 from tensors import normal, numpy
 
 QKV = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
@@ -188,6 +188,20 @@ def test_the_exit_code_says_whether_enough_are_seen(save, more, code):
     seen = spots(folder)["seen"]
     done = run("attend", *QKV, "--blind-spots", "--require", seen + more, cwd=folder)
     assert (done.code, done.err) == (code, b"") and done.out
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--suggest-input", "s.npz")])
+def test_the_exit_code_says_it_also_when_nobody_reads_the_list(save, form):
+    done = run_unread("attend", *QKV, "--blind-spots", "--require", "100000", *form, cwd=save(scores=0))
+    assert (done.code, done.err) == (1, b"")
+
+
+@pytest.mark.parametrize("tolerance", [("--rtol", "0.25", "--atol", "0.5"), ("--strict",)])
+def test_the_command_for_a_suggested_input_judges_as_this_one(save, tolerance):
+    folder = save(scores=0, type="float16")
+    report = spots(folder, "--causal", *tolerance, "--suggest-input", "s.npz")["suggested_input"]
+    assert report["command"].endswith(" --causal " + " ".join(tolerance) + " --against FILE")
+    assert spots(folder, *shlex.split(report["command"])[2:-2])["seen"] == report["seen"]
 
 
 def test_threads_change_nothing(save):

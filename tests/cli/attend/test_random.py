@@ -5,10 +5,11 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 import jsonschema
 import pytest
-from program import PROGRAM, SANITIZED, assert_fails, limits_memory, run, succeeds, within
+from program import PROGRAM, SANITIZED, assert_fails, limits_memory, measured, run, succeeds, within
 from tensors import attention, band, close, load_safetensors, numpy
 
 # torch.manual_seed(0); torch.randn(1, 2, 2, 2), torch.randn(1, 1, 3, 2), torch.randn(1, 1, 3, 1)
@@ -238,6 +239,33 @@ def test_a_call_of_the_system_that_fails_leaves_both_files_or_neither(tmp_path, 
         assert before == {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
 
 
+@pytest.mark.skipif(SANITIZED or not strace_works(), reason="strace is not there, or may not trace")
+@pytest.mark.parametrize(("old", "call"), [(False, "rename"), (True, "renameat2")])
+def test_two_programs_that_write_the_same_case_at_once_leave_both_files_of_one(tmp_path, old, call):
+    if old:
+        attend(tmp_path, "1,1,2,1", "-o", "case.bin")
+    before = (tmp_path / "case.bin").stat().st_ino if old else None
+    slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:delay_exit=1500000:when=1"]
+    with subprocess.Popen([*slow, PROGRAM, "attend", "--random", "1,1,1,1", "-o", "case.bin"], cwd=tmp_path) as first:
+        deadline = time.monotonic() + 60
+        while not ((tmp_path / "case.bin").exists() and (tmp_path / "case.bin").stat().st_ino != before):  # the first of its two files
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        attend(tmp_path, SIZES, "-o", "case.bin")
+        assert first.wait(60) == 0
+    assert header(tmp_path)["bytes"] == (tmp_path / "case.bin").stat().st_size
+    assert sorted(os.listdir(tmp_path)) == ["case.bin", "case.bin.json"]
+
+
+def test_a_lock_that_a_dead_program_left_holds_nobody_up(tmp_path):
+    (tmp_path / ".attn-cli-case.bin.lock").touch()
+    attend(tmp_path, SIZES, "-o", "case.bin")
+    assert sorted(os.listdir(tmp_path)) == ["case.bin", "case.bin.json"]
+    long = "x" * 240 + ".bin"
+    attend(tmp_path, SIZES, "-o", long)
+    assert sorted(os.listdir(tmp_path)) == ["case.bin", "case.bin.json", long, f"{long}.json"]
+
+
 def test_a_header_that_cannot_be_written_is_noticed_before_the_work(tmp_path):
     (tmp_path / "case.bin.json").mkdir()
     assert_fails(run("attend", "--random", SIZES, "-o", "case.bin", cwd=tmp_path), 73, "case.bin.json")
@@ -301,13 +329,23 @@ def test_a_kernel_may_write_a_bin_of_its_own(tmp_path):
     assert (done.code, done.err) == (0, b""), done
 
 
+def test_raw_numbers_without_a_header_say_what_is_missing(tmp_path):
+    numpy.ones(8, "<f4").tofile(tmp_path / "alone.bin")
+    numpy.save(tmp_path / "q.npy", numpy.ones((2, 4), "f4"))
+    qkv = ("-q", "q.npy", "-k", "q.npy", "-v", "q.npy")
+    for call in (("attend", *qkv[:-1], "alone.bin"), ("attend", *qkv, "--against", "alone.bin"), ("compare", "alone.bin", "q.npy"), ("plot", "alone.bin")):
+        assert_fails(run(*call, cwd=tmp_path), 65, "'alone.bin': got no header; allowed: 'alone.bin.json' beside it", "dtype, shape and offset")
+    shutil.copy(tmp_path / "q.npy", tmp_path / "tensor.bin")  # of another kind it needs none
+    assert run("compare", "tensor.bin", "q.npy", cwd=tmp_path).code == 0
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sizes", ["", "2", "1,2,3", "1,2,3,4,5", "1,2,3,x", "1,2,3,0", "1,2,3,-4", "1,2,3,4.5", "1,2,3,1e3", "01,2,3,4", "1/1,2,3,4",
                                    "1,2/,3,4", "1,/2,3,4", "1,2/2/2,3,4", "1, 2,3,4", "1,2,,4", "1,2,3,2147483648", "1x2x3x4"])
 def test_a_bad_shape_is_refused_in_one_line(sizes):
-    assert_fails(run("attend", "--random", sizes), 2, "--random", "B,H[/H_kv],T[/S],d[/d_v]")
+    assert_fails(run("attend", "--random", sizes), 2, "--random", "B,H[/H_kv],T[/S],d[/d_v], integers from 1 to 2147483647")
 
 
 def test_heads_that_are_no_groups_are_refused():
@@ -332,3 +370,10 @@ def test_what_says_how_to_draw_needs_something_to_draw(option):
 def test_what_does_not_fit_is_refused_before_it_is_drawn():
     assert_fails(run("attend", "--random", "1,8,4000000,128", preexec_fn=within(2000)), 71, "the draws of queries (1, 8, 4000000, 128)", "free")
     assert_fails(run("attend", "--random", "2147483647,2147483647,2147483647,2147483647"), 71)
+
+
+@limits_memory
+def test_stages_that_do_not_fit_are_refused_before_the_draw(tmp_path):
+    done, _, megabytes = measured("attend", "--random", "1,1,4000000,2", "--show", "weights", "-o", "w.npz", cwd=tmp_path)
+    assert_fails(done, 71, "the stages asked for need")
+    assert megabytes < 4 * 3 * 8 + 60  # a draw holds twelve bytes more for each of eight million numbers

@@ -29,7 +29,7 @@ Index bytes_to_draw(const std::vector<std::pair<const AttendOperand*, Shape>>& d
 
 } // namespace
 
-std::vector<StoredTensor> draw_inputs(const RandomInputs& how, Index memory_limit)
+std::vector<StoredTensor> room_for_inputs(const RandomInputs& how, Index memory_limit)
 {
     const core::AttentionDims& l = how.sizes;
     const auto shape_of = [&](Index heads, Index rows, Index size) {
@@ -45,16 +45,22 @@ std::vector<StoredTensor> draw_inputs(const RandomInputs& how, Index memory_limi
                                 to_string(drawn[0].second), to_string(drawn[1].second), to_string(drawn[2].second), required,
                                 memory_limit));
     }
-    random::Stream stream = start_stream(how.generator, how.seed);
-    std::vector<StoredTensor> tensors;
+    std::vector<StoredTensor> room;
     for (const auto& [operand, shape] : drawn) {
-        const Index count = element_count(shape);
-        StoredTensor& tensor = tensors.emplace_back(std::string(operand->name), how.type, shape);
+        room.emplace_back(std::string(operand->name), how.type, shape);
+    }
+    return room;
+}
+
+void draw_inputs(const RandomInputs& how, std::vector<StoredTensor>& room)
+{
+    random::Stream stream = start_stream(how.generator, how.seed);
+    for (StoredTensor& tensor : room) {
+        const Index count = element_count(tensor.shape);
         const std::vector<double> numbers =
             how.type == ElementType::float64 ? random::normal_of_float64(stream, count) : random::normal(stream, count);
         to_bytes<double>(how.type, numbers, tensor.bytes.data());
     }
-    return tensors;
 }
 
 } // namespace attn::model

@@ -25,8 +25,10 @@ struct RandomInputs {
     bool packed = false;                      ///< (T, H, d), sequences one after another; B is 1
 };
 
-/// Named as the operands are, in the order in which they are drawn. Throws Error(too_large), before the first number, for what
-/// takes more than `memory_limit` bytes.
-[[nodiscard]] std::vector<StoredTensor> draw_inputs(const RandomInputs& how, Index memory_limit);
+/// Room for them, all zeros as yet: named as the operands are, in the order in which they are drawn. Throws Error(too_large)
+/// for what takes more than `memory_limit` bytes while it is drawn.
+[[nodiscard]] std::vector<StoredTensor> room_for_inputs(const RandomInputs& how, Index memory_limit);
+/// Draws their numbers into that room.
+void draw_inputs(const RandomInputs& how, std::vector<StoredTensor>& room);
 
 } // namespace attn::model

@@ -212,13 +212,18 @@ std::vector<Candidate> Against::roundings() const
     return found;
 }
 
+void require_shape(const ComparedTensor& file, const Shape& shape, std::string_view name, const std::string& what)
+{
+    if (file.view.shape != shape) {
+        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
+                    fmt::format("{}, that of the {}", to_string(shape), name));
+    }
+}
+
 Against against(const Call& call, const StoredTensor& right, const ComparedTensor& file, const std::string& what,
                 const Criterion& criterion, HalfReference& half, const core::Work& work)
 {
-    if (file.view.shape != right.shape) {
-        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
-                    fmt::format("{}, that of the {}", to_string(right.shape), right.name));
-    }
+    require_shape(file, right.shape, right.name, what);
     const ComparedTensor expected{{right.name, right.view()}};
     Against result;
     result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = criterion.tolerance}).tensors.front();

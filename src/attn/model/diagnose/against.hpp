@@ -88,6 +88,9 @@ struct Against {
 [[nodiscard]] Yardstick yardstick(const Call& call, Compared compared, const ComparedTensor& file, const StoredTensor& right,
                                   double allowed = 0);
 
+/// Throws Error(data) for a file, called `what`, of another shape than that of the array `name`.
+void require_shape(const ComparedTensor& file, const Shape& shape, std::string_view name, const std::string& what);
+
 /// `right`: the stage that attend() gave, in the call that `half` knows, too. Throws Error(data) for another shape, and as
 /// attend().
 [[nodiscard]] Against against(const Call& call, const StoredTensor& right, const ComparedTensor& file, const std::string& what,

@@ -10,8 +10,8 @@ using attn::ElementType;
 using attn::Index;
 using attn::Shape;
 using attn::StoredTensor;
-using attn::model::draw_inputs;
 using attn::model::RandomInputs;
+using attn::model::room_for_inputs;
 
 constexpr Index enough = Index{1} << 40;
 
@@ -22,6 +22,13 @@ RandomInputs small(ElementType type = ElementType::float32)
     how.sizes = {.B = 2, .H = 4, .H_kv = 2, .T = 3, .S = 5, .P = 0, .d_k = 2, .d_v = 1};
     how.type = type;
     return how;
+}
+
+std::vector<StoredTensor> drawn_from(const RandomInputs& how)
+{
+    std::vector<StoredTensor> room = room_for_inputs(how, enough);
+    attn::model::draw_inputs(how, room);
+    return room;
 }
 
 std::vector<Shape> shapes(const std::vector<StoredTensor>& tensors)
@@ -35,7 +42,7 @@ std::vector<Shape> shapes(const std::vector<StoredTensor>& tensors)
 
 TEST(RandomInputs, HaveTheNamesAndShapesOfTheOperands)
 {
-    const std::vector<StoredTensor> drawn = draw_inputs(small(), enough);
+    const std::vector<StoredTensor> drawn = drawn_from(small());
     ASSERT_EQ(drawn.size(), 3U);
     EXPECT_EQ(drawn[0].name, "queries");
     EXPECT_EQ(drawn[1].name, "keys");
@@ -50,24 +57,24 @@ TEST(RandomInputs, FillTheLayoutRowByRow)
 {
     RandomInputs how = small();
     how.layout = attn::model::TensorLayout::bshd;
-    const std::vector<StoredTensor> drawn = draw_inputs(how, enough);
+    const std::vector<StoredTensor> drawn = drawn_from(how);
     EXPECT_EQ(shapes(drawn), (std::vector<Shape>{{2, 3, 4, 2}, {2, 5, 2, 2}, {2, 5, 2, 1}}));
-    EXPECT_EQ(drawn[0].bytes, draw_inputs(small(), enough)[0].bytes);
+    EXPECT_EQ(drawn[0].bytes, drawn_from(small())[0].bytes);
     how.sizes.B = 1;
     how.packed = true;
-    EXPECT_EQ(shapes(draw_inputs(how, enough)), (std::vector<Shape>{{3, 4, 2}, {5, 2, 2}, {5, 2, 1}}));
+    EXPECT_EQ(shapes(drawn_from(how)), (std::vector<Shape>{{3, 4, 2}, {5, 2, 2}, {5, 2, 1}}));
 }
 
 TEST(RandomInputs, ComeFromOneStream)
 {
     // torch.manual_seed(123); torch.randn(2, 4, 3, 2), torch.randn(2, 2, 5, 2), torch.randn(2, 2, 5, 1)
     attn::random::TorchStream stream(123);
-    for (const StoredTensor& tensor : draw_inputs(small(), enough)) {
+    for (const StoredTensor& tensor : drawn_from(small())) {
         EXPECT_EQ(attn::load<double>(tensor.view()).values, stream.normal(attn::element_count(tensor.shape), 0, 1))
             << tensor.name;
     }
     attn::random::TorchStream wide(123);
-    for (const StoredTensor& tensor : draw_inputs(small(ElementType::float64), enough)) {
+    for (const StoredTensor& tensor : drawn_from(small(ElementType::float64))) {
         EXPECT_EQ(attn::load<double>(tensor.view()).values, wide.normal_of_float64(attn::element_count(tensor.shape), 0, 1));
     }
 }
@@ -76,20 +83,21 @@ TEST(RandomInputs, AreRoundedOnceToTheirType)
 {
     const std::vector<double> exact = attn::random::TorchStream(123).normal(48, 0, 1);
     for (const ElementType type : {ElementType::float16, ElementType::bfloat16}) {
-        EXPECT_EQ(draw_inputs(small(type), enough)[0].bytes, attn::to_bytes<double>(type, exact));
+        EXPECT_EQ(drawn_from(small(type))[0].bytes, attn::to_bytes<double>(type, exact));
     }
 }
 
 TEST(RandomInputs, AreNotDrawnWhereThereIsNoRoom)
 {
     // 48 queries, 40 keys and 20 values of four bytes, and twelve more for each query
-    EXPECT_EQ(draw_inputs(small(), 108 * 4 + 48 * 12).size(), 3U);
-    const std::string refusal = error_of(attn::ErrorKind::too_large, [] { (void)draw_inputs(small(), 108 * 4 + 48 * 12 - 1); });
+    EXPECT_EQ(room_for_inputs(small(), 108 * 4 + 48 * 12).size(), 3U);
+    const std::string refusal =
+        error_of(attn::ErrorKind::too_large, [] { (void)room_for_inputs(small(), 108 * 4 + 48 * 12 - 1); });
     EXPECT_EQ(refusal,
               "the draws of queries (2, 4, 3, 2), keys (2, 2, 5, 2) and values (2, 2, 5, 1) need 1008 bytes and 1007 are free");
     RandomInputs huge = small();
     huge.sizes.T = huge.sizes.S = huge.sizes.d_k = Index{1} << 31;
-    EXPECT_NE(error_of(attn::ErrorKind::too_large, [&] { (void)draw_inputs(huge, enough); }), "no error");
+    EXPECT_NE(error_of(attn::ErrorKind::too_large, [&] { (void)room_for_inputs(huge, enough); }), "no error");
 }
 
 } // namespace
