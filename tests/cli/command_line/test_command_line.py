@@ -222,8 +222,8 @@ def test_short_help_closes_what_it_opens(command):
     (["run", "a b", "--digits", "2", "--format", "csv"], "JSON and CSV have all digits; leave out --digits, or give --format table"),
     (["attend", "--head", "0"], "attend has no option '--head'; it computes all heads; jq '.data[0][N]' takes one of batch entry 0"),
     (["explain", "a b", "-o", "page.html"], "`run` writes the others, and its page (.html) has these steps, too"),
-    (["explain", "a b", "--head", "-1"], "--head: got '-1'; allowed: 0 to 65535"),
-    (["explain", "a b", "--head", "mean"], "--head: got 'mean'; allowed: 0 to 65535"),
+    (["explain", "a b", "--head", "-1"], "--head: got '-1'; allowed: an integer from 0 to 65535"),
+    (["explain", "a b", "--head", "mean"], "--head: got 'mean'; allowed: an integer from 0 to 65535"),
 ])  # fmt: skip
 def test_a_refusal_says_what_to_do_instead(arguments, says):
     assert_fails(run(*arguments), 2, says)
