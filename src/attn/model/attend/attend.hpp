@@ -125,7 +125,7 @@ inline constexpr AttendOperand queries{name_of(Item::queries), "-q,--queries",
                                        "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)",
                                        &AttendInputs::queries};
 inline constexpr AttendOperand keys{name_of(Item::keys), "-k,--keys",
-                                    "as the queries, with S keys and H_kv heads, a divisor of H", &AttendInputs::keys};
+                                    "as the queries, with S keys; H_kv heads, a divisor of H", &AttendInputs::keys};
 inline constexpr AttendOperand values{name_of(Item::values), "-v,--values", "as the keys; the last dimension may differ",
                                       &AttendInputs::values};
 inline constexpr AttendOperand past_key{"past_key", "--past-key", "cached keys (B, H_kv, P, d), before the new ones", nullptr,
