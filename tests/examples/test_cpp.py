@@ -9,6 +9,7 @@ from examples import copied, plant, run
 pytestmark = pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("ninja") is None, reason="cmake or ninja is not installed")
 CASES = ["prefill", "chunk", "token"]
 GOLDEN = [f'Cases/Golden.TheKernelGivesTheSame/"{case}.bin"' for case in CASES]
+BACKWARD = ["GoldenGradients.TheBackwardKernelGivesTheSame", "backward/verdict"]
 
 
 def built(folder):
@@ -30,12 +31,12 @@ def test_the_example_passes_and_a_mistake_in_its_kernel_is_named(tmp_path):
     built(folder)
     results, said = ctest(folder)
     of_cases = [f"{case}/{test}" for case in CASES for test in ("kernel", "verdict", "inputs")]
-    assert results == dict.fromkeys([*GOLDEN, *of_cases], "Passed"), said
+    assert results == dict.fromkeys([*GOLDEN, *of_cases, *BACKWARD, "backward/kernel"], "Passed"), said
 
-    plant(folder / "kernel.cpp", "j + T <= row % T + S", "j <= row % T")
+    plant(folder / "kernel.cpp", "return S - T + row % T + 1;", "return row % T + 1;")
     built(folder)
     results, said = ctest(folder)
     failed = {name for name, result in results.items() if result == "Failed"}
     # As many queries as keys, and a mask is the same whichever corner it begins in.
-    assert failed == {*GOLDEN[1:], *(f"{case}/verdict" for case in CASES[1:])}, said
+    assert failed == {*GOLDEN[1:], *(f"{case}/verdict" for case in CASES[1:]), *BACKWARD}, said
     assert said.count('is what "causal mask aligned top-left" gives') == 2, said

@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": f"explain '{SENTENCE}' --query eat",
     "attend": "attend -q in/q.npy -k in/k.npy -v in/v.npy --causal --threads 2 -o out.npy",
     "stages": "attend -q in/qkv.npz:queries -k in/qkv.npz:keys -v in/qkv.npz:values --show weights,context -o out.npz",
+    "gradients": "attend -q in/q.npy -k in/k.npy -v in/v.npy --grad in/q.npy --threads 2 -o out.npz",
     "check": "check in/golden.json",
     "piped-attend": "attend -q - -k in/k.npy -v in/v.npy -o out.npy < in/q.npy",
     "piped-check": "check - < in/golden.json",

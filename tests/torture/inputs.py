@@ -94,7 +94,7 @@ def attend(files):
     """One of the tensors is bad, sometimes keys and values together; those that are written out are not large."""
     draw, d, T, S = files.draw, 8, 3, 5
     victim = draw.choice(("-q", "-k", "-v", "-k -v", "--mask", "--lengths", "--segments", "--cu-seqlens", "--sinks", "--past-key",
-                          "--against"))
+                          "--against", "--grad", "--grad-lse", "--kept"))
     words = []
     if victim == "-q":
         words += ["-q", files.bad(Array((files.rows(d, LARGEST_OUTPUT), d))), "-k", files.good(S, d), "-v", files.good(S, d)]
@@ -106,11 +106,13 @@ def attend(files):
         shape = draw.choice(((any_size(files), d), (S, d), (S, any_size(files)))) if victim == "-v" else (any_size(files), d)
         words += ["-q", files.good(T, d), victim, files.bad(Array(shape)), other, files.good(S, d)]
     else:
-        type = "f4" if victim in ("--mask", "--sinks", "--past-key", "--against") else draw.choice(("i4", "i8", "f4"))
+        type = "f4" if victim in ("--mask", "--sinks", "--past-key", "--against", "--grad", "--grad-lse") else draw.choice(("i4", "i8", "f4"))
         shape = draw.choice(((any_size(files), d), (T, S), (1,), (1, 2, S, d), (2,), (any_size(files),)))
         words += ["-q", files.good(T, d), "-k", files.good(S, d), "-v", files.good(S, d), victim, files.bad(Array(shape, type))]
         if victim == "--past-key":
             words += ["--past-value", files.good(1, 2, S, d)]
+        elif victim == "--kept":
+            words += ["--dropout", "0.5"]
     words = ["attend", *words]
     words += draw.choice(([], [], ["--causal"], ["--window", "2,0"], ["--alibi"], ["--threads", str(draw.choice((1, 3, 16)))]))
     if victim == "--against":

@@ -117,6 +117,7 @@ class Shrinking:
     FILES = {
         "attend": ("q.npy", "k.npy", "v.npy"),
         "stages": ("qkv.npz",),
+        "gradients": ("q.npy", "k.npy", "v.npy"),
         "check": ("golden.json",),
         "compare": ("golden.json", "golden.npz"),
         "piped-attend": ("k.npy", "v.npy"),

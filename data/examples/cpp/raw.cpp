@@ -30,12 +30,16 @@ std::map<std::string, Array> read_raw(const std::string& name)
     return arrays;
 }
 
-void write_raw(const std::string& name, const Array& array)
+void write_raw(const std::string& name, const std::map<std::string, Array>& arrays)
 {
-    const std::size_t bytes = array.numbers.size() * sizeof(float);
-    std::ofstream(name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(array.numbers.data()), static_cast<std::streamsize>(bytes));
-    const nlohmann::json described{{"name", "context"}, {"dtype", "float32"}, {"shape", array.shape}, {"offset", 0}};
-    std::ofstream(name + ".json") << nlohmann::json{
-        {"schema", "attn-cli/raw/1"}, {"bytes", bytes}, {"arrays", nlohmann::json::array({described})}};
+    std::ofstream numbers(name, std::ios::binary);
+    nlohmann::json described = nlohmann::json::array();
+    std::size_t bytes = 0;
+    for (const auto& [called, array] : arrays) {
+        described.push_back({{"name", called}, {"dtype", "float32"}, {"shape", array.shape}, {"offset", bytes}});
+        const std::size_t size = array.numbers.size() * sizeof(float);
+        numbers.write(reinterpret_cast<const char*>(array.numbers.data()), static_cast<std::streamsize>(size));
+        bytes += size;
+    }
+    std::ofstream(name + ".json") << nlohmann::json{{"schema", "attn-cli/raw/1"}, {"bytes", bytes}, {"arrays", described}};
 }

@@ -13,4 +13,4 @@ struct Array {
 };
 
 std::map<std::string, Array> read_raw(const std::string& name);
-void write_raw(const std::string& name, const Array& array);
+void write_raw(const std::string& name, const std::map<std::string, Array>& arrays);

@@ -126,16 +126,6 @@ bool portable_attention(const Call& call, const Work& work)
 
 // ---- stages as tensors -----------------------------------------------------------------------------------------------
 
-template <typename Scalar>
-StageSpan span_of(Tensor<Scalar>& stage)
-{
-    const Index row = stage.shape.size() < 3 ? 1 : stage.shape[2];
-    return {.type = element_type_of<Scalar>,
-            .data = reinterpret_cast<std::byte*>(stage.values.data()),
-            .head = stage.shape[1] * row,
-            .row = row};
-}
-
 /// Whether there is such a stage with these inputs and options.
 bool exists(Stage stage, const AttentionInputs& inputs, const AttentionOptions& options)
 {

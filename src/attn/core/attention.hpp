@@ -244,6 +244,17 @@ template <typename Scalar>
 
 // ---- stages as tensors -----------------------------------------------------------------------------------------------
 
+/// Where a stage, or a gradient, of a batch of one goes: (H, T, columns), or (H, T) of single numbers.
+template <typename Scalar>
+[[nodiscard]] StageSpan span_of(Tensor<Scalar>& stage)
+{
+    const Index row = stage.shape.size() < 3 ? 1 : stage.shape[2];
+    return {.type = element_type_of<Scalar>,
+            .data = reinterpret_cast<std::byte*>(stage.values.data()),
+            .head = stage.shape[1] * row,
+            .row = row};
+}
+
 /// Which stages to keep. The head contexts are always kept.
 struct StageSelection : PerStage<bool> {
     constexpr StageSelection(std::initializer_list<Stage> stages = {})

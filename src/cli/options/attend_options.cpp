@@ -82,7 +82,9 @@ void declare_gradients(Options& options, AttendOptions& attend)
     options.group("Gradients and dropout");
     declare_files(options, attend, {&grad, &grad_lse});
     options.add(option::grad_ones, attend.attend.grad_ones);
-    options.exclude({option::grad_ones.name, grad.option});
+    options.add(option::grad_random, attend.random.drawn.gradient);
+    options.exclude({option::grad_ones.name, option::grad_random.name, grad.option});
+    options.need({option::grad_random.name}, option::random.name);
     declare_files(options, attend, {&kept});
     OptionInfo dropout = option_of(field::dropout, model::option::dropout);
     dropout.meaning = "share that --kept leaves out: divide the rest by 1 - P";
@@ -107,7 +109,8 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_against_tensors(options, attend.against);
     for (const std::string_view other : // what no mistake of the list is made in
          {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name,
-          model::operand::kept.option, model::operand::grad.option, model::operand::grad_lse.option, option::grad_ones.name}) {
+          model::operand::kept.option, model::operand::grad.option, model::operand::grad_lse.option, option::grad_ones.name,
+          option::grad_random.name}) {
         options.exclude({option::blind_spots.name, other});
     }
     for (const model::AttendOperand* other : {&model::operand::cu_seqlens, &model::operand::kept}) {

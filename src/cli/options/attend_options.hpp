@@ -34,6 +34,8 @@ inline constexpr OptionInfo out_dtype{"--out-dtype", "TYPE", "type of the result
 
 inline constexpr OptionInfo grad_ones =
     switch_option(model::option::grad_ones, "--grad of ones: the gradients of the context's sum");
+inline constexpr OptionInfo grad_random =
+    switch_option(model::option::grad_random, "--grad drawn after the values of --random");
 
 inline constexpr OptionInfo allow_nonfinite = switch_option("--allow-nonfinite", "accept infinities and NaN in the inputs");
 
@@ -61,7 +63,10 @@ struct AttendOptions {
     bool format_given = false; ///< or the name of a file that has one; a terminal gets no JSON otherwise
     AgainstOptions against;
 
-    [[nodiscard]] bool has(const model::AttendOperand& operand) const { return files.contains(&operand); }
+    [[nodiscard]] bool has(const model::AttendOperand& operand) const
+    {
+        return files.contains(&operand) || (&operand == &model::operand::grad && random.drawn.gradient);
+    }
     /// What is drawn is written, too.
     [[nodiscard]] bool makes_case() const { return random.given() && info_of(format).is_binary && !info_of(format).one_array; }
 };

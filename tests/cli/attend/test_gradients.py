@@ -41,6 +41,17 @@ def test_ones_are_the_gradient_of_the_sum_of_the_context(folder):
     close(by_name["dv"][..., 0], weights.sum(2).reshape(B, H_KV, 2, S).sum(2))
 
 
+@pytest.mark.parametrize("options", [[], ["--layout", "bshd"], ["--dtype", "float16"]])
+def test_a_drawn_gradient_is_saved_with_the_case_and_gives_its_gradients(tmp_path, options):
+    succeeds("attend", "--random", "1,4/2,5/7,8/6", "--causal", "--grad-random", *options, "-o", "case.npz", cwd=tmp_path)
+    with numpy.load(tmp_path / "case.npz") as case:
+        assert case.files == ["queries", "keys", "values", "grad", "dq", "dk", "dv"]
+        given = [part for name, array in (("-q", "queries"), ("-k", "keys"), ("-v", "values")) for part in (name, f"case.npz:{array}")]
+        again = stages(tmp_path, "--causal", "--grad", "case.npz:grad", *(options if "--layout" in options else []), given=given)
+        assert all((again[name] == case[name]).all() for name in ("dq", "dk", "dv"))
+        assert abs(case["grad"]).max() > 1
+
+
 def test_all_is_every_gradient_that_the_inputs_have(folder):
     plain = {"dweights", "delta", "dmasked_scores", "dscores", "dq", "dk", "dv", "dscale"}
     gradients = lambda *options: {name for name in stages(folder, *options, "--show", "all") if name.startswith("d") and name != "dropped_weights"}
@@ -111,6 +122,7 @@ def test_a_sum_over_float16_does_not_leave_its_range(folder):
         (["--grad", "g.npy", "--show", "dmask"], 2, "--show dmask requires a gradient (--grad) and a --mask of numbers"),
         (["--grad", "g.npy", "--show", "dpast_key"], 2, "--show dpast_key requires a gradient (--grad), --past-key and --past-value"),
         (["--grad", "g.npy", "--grad-ones"], 2, "--grad-ones"),
+        (["--grad-random"], 2, "--grad-random requires --random"),
         (["--kept", "kept.npy"], 2, "--dropout"),
         (["--dropout", "0.5"], 2, "--kept"),
         (["--dropout", "1", "--kept", "kept.npy"], 2, "--dropout: got '1'; allowed: a finite number from 0"),

@@ -62,6 +62,9 @@ def runs():
     ids = ["--ids", ",".join(str(i * i % 6) for i in range(200)), "--params", TRAINED, "--heads", "4", "--causal", "--json"]
     for positions in ("none", "sinusoidal", "rope", "alibi"):
         yield pytest.param(["run", *ids, "--vocab-size", "6", "--positions", positions, "--verify", *EVERYTHING], id=f"trained-{positions}")
+    for dtype in ("bfloat16", "float32", "float64"):
+        gradients = ["attend", "--random", "2,4/2,90/131,27/21", "--dtype", dtype, "--causal", "--causal-align", "bottom-right", "--softcap", "2.5"]
+        yield pytest.param([*gradients, "--grad-random", "--json", *EVERYTHING], id=f"gradients-{dtype}")
     yield pytest.param(["run", sentence(17), *EVERYTHING], id="table")
     yield pytest.param(["run", sentence(17), "--format", "csv", *EVERYTHING], id="csv")
 

@@ -43,15 +43,10 @@ struct Call {
                       Tensor<double>({Q.shape[0], Q.shape[1]}),
                       {}};
         core::GradientOutputs outputs;
-        const auto span = [](Tensor<double>& tensor) {
-            const Index columns = tensor.shape.size() < 3 ? 1 : tensor.shape[2];
-            return core::StageSpan{attn::ElementType::float64, reinterpret_cast<std::byte*>(tensor.values.data()), 0,
-                                   tensor.shape[1] * columns, columns};
-        };
-        outputs[Gradient::dq] = span(answer.dq);
-        outputs[Gradient::dk] = span(answer.dk);
-        outputs[Gradient::dv] = span(answer.dv);
-        outputs[Gradient::delta] = span(answer.delta);
+        outputs[Gradient::dq] = core::span_of(answer.dq);
+        outputs[Gradient::dk] = core::span_of(answer.dk);
+        outputs[Gradient::dv] = core::span_of(answer.dv);
+        outputs[Gradient::delta] = core::span_of(answer.delta);
         outputs.mask = mask.has_value();
         answer.sums = core::attention_backward(inputs, options, loss, outputs, {});
         return answer;

@@ -13,9 +13,9 @@
 namespace attn::model {
 namespace {
 
-constexpr const char* memory_drawn = "memory for queries, keys and values";
+constexpr const char* memory_drawn = "memory for what is drawn";
 
-/// All three, and the numbers of one on their way to its type: as float32 and as double.
+/// All, and the numbers of one on their way to its type: as float32 and as double.
 Index bytes_to_draw(const std::vector<std::pair<const AttendOperand*, Shape>>& drawn, ElementType type)
 {
     Index bytes = 0, most = 0;
@@ -36,14 +36,19 @@ std::vector<StoredTensor> room_for_inputs(const RandomInputs& how, Index memory_
         const Shape shape{l.B, heads, rows, size};
         return how.packed ? Shape{rows, heads, size} : how.layout == TensorLayout::bshd ? swapped_heads(shape) : shape;
     };
-    const std::vector<std::pair<const AttendOperand*, Shape>> drawn{{&operand::queries, shape_of(l.H, l.T, l.d_k)},
-                                                                    {&operand::keys, shape_of(l.H_kv, l.S, l.d_k)},
-                                                                    {&operand::values, shape_of(l.H_kv, l.S, l.d_v)}};
+    std::vector<std::pair<const AttendOperand*, Shape>> drawn{{&operand::queries, shape_of(l.H, l.T, l.d_k)},
+                                                              {&operand::keys, shape_of(l.H_kv, l.S, l.d_k)},
+                                                              {&operand::values, shape_of(l.H_kv, l.S, l.d_v)}};
+    if (how.gradient) {
+        drawn.emplace_back(&operand::grad, shape_of(l.H, l.T, l.d_v));
+    }
     if (const Index required = bytes_to_draw(drawn, how.type); required > memory_limit) {
+        std::string draws;
+        for (const auto& [operand, shape] : drawn) {
+            draws += fmt::format("{}{} {}", draws.empty() ? "" : ", ", operand->name, to_string(shape));
+        }
         throw Error(ErrorKind::too_large,
-                    fmt::format("the draws of queries {}, keys {} and values {} need {} bytes and {} are free",
-                                to_string(drawn[0].second), to_string(drawn[1].second), to_string(drawn[2].second), required,
-                                memory_limit));
+                    fmt::format("the draws of {} need {} bytes and {} are free", draws, required, memory_limit));
     }
     std::vector<StoredTensor> room;
     for (const auto& [operand, shape] : drawn) {

@@ -79,6 +79,21 @@ TEST(RandomInputs, ComeFromOneStream)
     }
 }
 
+TEST(RandomInputs, AreFollowedByTheGradientOfTheContext)
+{
+    RandomInputs with_gradient = small();
+    with_gradient.gradient = true;
+    const std::vector<StoredTensor> tensors = drawn_from(with_gradient), without = drawn_from(small());
+    ASSERT_EQ(tensors.size(), 4U);
+    EXPECT_EQ(tensors[3].name, "grad");
+    EXPECT_EQ(tensors[3].shape, (Shape{2, 4, 3, 1})); // B, H, T, d_v
+    attn::random::TorchStream stream(123);
+    for (std::size_t at = 0; at < 4; ++at) {
+        EXPECT_EQ(attn::load<double>(tensors[at].view()).values, stream.normal(attn::element_count(tensors[at].shape), 0, 1));
+        EXPECT_TRUE(at == 3 || tensors[at].bytes == without[at].bytes);
+    }
+}
+
 TEST(RandomInputs, AreRoundedOnceToTheirType)
 {
     const std::vector<double> exact = attn::random::TorchStream(123).normal(48, 0, 1);
@@ -94,7 +109,7 @@ TEST(RandomInputs, AreNotDrawnWhereThereIsNoRoom)
     const std::string refusal =
         error_of(attn::ErrorKind::too_large, [] { (void)room_for_inputs(small(), 108 * 4 + 48 * 12 - 1); });
     EXPECT_EQ(refusal,
-              "the draws of queries (2, 4, 3, 2), keys (2, 2, 5, 2) and values (2, 2, 5, 1) need 1008 bytes and 1007 are free");
+              "the draws of queries (2, 4, 3, 2), keys (2, 2, 5, 2), values (2, 2, 5, 1) need 1008 bytes and 1007 are free");
     RandomInputs huge = small();
     huge.sizes.T = huge.sizes.S = huge.sizes.d_k = Index{1} << 31;
     EXPECT_NE(error_of(attn::ErrorKind::too_large, [&] { (void)room_for_inputs(huge, enough); }), "no error");
