@@ -21,12 +21,21 @@ std::optional<Index> bytes_of(const Shape& shape, Index bits)
 
 std::string position_in(std::string_view text, std::size_t offset)
 {
-    const std::string_view before = without_byte_order_mark(text.substr(0, offset));
-    const std::size_t newline = before.rfind('\n');
-    const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+    std::size_t begin = text.size() - without_byte_order_mark(text).size();
+    Index number = 1;
+    offset = std::min(offset, text.size());
+    for (std::size_t at = begin; at < offset;) {
+        const std::size_t end = text[at] == '\n' || text[at] == '\r' ? line_end_size(text, at) : 0;
+        at += std::max<std::size_t>(end, 1);
+        if (end > 0 && at <= offset) {
+            begin = at;
+            ++number;
+        }
+    }
+    const std::string_view line = text.substr(begin, std::max(offset, begin) - begin);
     const auto column =
         std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-    return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'), 1 + column);
+    return fmt::format("line {}, column {}", number, 1 + column);
 }
 
 std::string_view as_text(Bytes bytes)

@@ -3,6 +3,7 @@
 
 #include "attn/tensor/shape.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,17 @@ using Bytes = std::span<const std::byte>;
 {
     constexpr std::string_view mark = "\xEF\xBB\xBF";
     return text.substr(text.starts_with(mark) ? mark.size() : 0);
+}
+
+/// Of the end of a line that stands there: "\n", "\r\n", "\r" as old Macs have it, and "\r\r\n", which becomes of "\r\n" where
+/// it is written as text on Windows. 0: another byte stands there, or none.
+[[nodiscard]] inline std::size_t line_end_size(std::string_view text, std::size_t at)
+{
+    const std::string_view rest = text.substr(std::min(at, text.size()));
+    return rest.starts_with("\r\r\n")                         ? 3
+           : rest.starts_with("\r\n")                         ? 2
+           : rest.starts_with('\n') || rest.starts_with('\r') ? 1
+                                                              : 0;
 }
 
 /// "line 3, column 7" of the byte at `offset`; columns count characters, not counting a byte order mark.

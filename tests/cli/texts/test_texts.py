@@ -31,6 +31,12 @@ TEXTS = {
     "CSV of pandas": lambda path: ",a,b,c,d\n" + "\n".join(f"{i},{line}" for i, line in enumerate(BY_COMMA)),
     "CSV of pandas with a name": lambda path: "word,a,b,c,d\n" + "\n".join(f'"x,{i}",{line}' for i, line in enumerate(BY_COMMA)),
     "CSV with semicolons": lambda path: ";\r\n".join(line.replace(",", ";") for line in BY_COMMA) + ";\r\n",
+    "CSV of pandas with counted columns": lambda path: ",0,1,2,3\n" + "\n".join(f"{i},{line}" for i, line in enumerate(BY_COMMA)),
+    "CSV of R": lambda path: '"","V1","V2","V3","V4"\n' + "\n".join(f'"{i + 1}",{line}' for i, line in enumerate(BY_COMMA)),
+    "a table of R": lambda path: '"V1" "V2" "V3" "V4"\n' + "\n".join(f'"{i + 1}" {line}' for i, line in enumerate(LINES)),
+    "a table of R without words": lambda path: "\n".join(f'"{i + 1}" {line}' for i, line in enumerate(LINES)),
+    "CSV of an old Mac": lambda path: "Life,is,short,eat\r" + "\r".join(BY_COMMA) + "\r",
+    "a text of Windows, written as text": lambda path: "\r\r\n".join(LINES),
     "CSV with quotes": lambda path: "\n".join(",".join(f'"{number}"' for number in line.split(",")) for line in BY_COMMA),
     "words before rows": lambda path: "\n".join(f"word{i} {line}" for i, line in enumerate(LINES)),
     "a list of Python": lambda path: str(WEIGHTS.tolist()),
@@ -47,6 +53,7 @@ TEXTS = {
     "a parameter of PyTorch": lambda path: "W:\n" + str(torch().nn.Parameter(torch().from_numpy(WEIGHTS))),
     "source of PyTorch": lambda path: f"w = torch.tensor({WEIGHTS.tolist()})\n",
     "TensorFlow": lambda path: f"tf.Tensor(\n{WEIGHTS}, shape=(4, 4), dtype=float32)\n",
+    "rows of TensorFlow": lambda path: "[" + ", ".join(f"tf.Tensor({row}, shape=(4,), dtype=float32)" for row in WEIGHTS.tolist()) + "]",
     "TensorFlow's repr": lambda path: f"<tf.Tensor: shape=(4, 4), dtype=float32, numpy=\n{WEIGHTS!r}>",
     "JAX": lambda path: repr(WEIGHTS).replace("array(", "Array("),
     "a byte order mark": lambda path: "\ufeff" + "\n".join(BY_COMMA),
@@ -81,7 +88,7 @@ def test_what_is_no_number_has_the_name_that_each_program_gives_it(tmp_path):
         succeeds("compare", "a.txt", "a.npy", cwd=tmp_path)
 
 
-@pytest.mark.parametrize("title", ["context ", "context:", "my context, of 2 ", "weights [0] "])
+@pytest.mark.parametrize("title", ["context ", "context:", "my context, of 2 ", "weights [0] ", "layer 1 - ", "W* ", "**W** ", "W / 2 = "])
 @pytest.mark.parametrize("array", ["tensor([[1.0, 2.0],\n        [3.0, 4.0]])", "[[1. 2.]\n [3. 4.]]", "array([[1., 2.],\n       [3., 4.]])"])
 def test_what_print_puts_before_an_array_is_its_title(title, array, tmp_path):
     numpy.save(tmp_path / "a.npy", numpy.array([[1.0, 2.0], [3.0, 4.0]]))
@@ -282,6 +289,46 @@ BROKEN = {
     "": "'x': got an empty file; allowed: a result or tensor as JSON, an array as text (printed, np.savetxt, CSV, a list), or the formats .npy",
     " \n\n": "'x': got a file that begins with ' \\n\\n'",
     "some prose\nand more of it\n": "'x': got a file that begins with 'some pros'",
+    "1e400,1\n2,3\n": "'x', line 1, column 1: got '1e400'; allowed: a number that float64 can hold",
+    "1e400\n2\n": "'x', line 1, column 1: got '1e400'; allowed: a number that float64 can hold",
+    "1,,2\n3,4,5\n": "'x', line 1, column 3: got an empty field; allowed: a number",
+    '1,""\n3,4\n': "'x', line 1, column 3: got an empty field; allowed: a number",
+    ";;\n1;2;3\n": "'x', line 1, column 1: got an empty field; allowed: a number",
+    ",0.5\n0.25,0.5\n": "'x', line 1, column 1: got an empty field; allowed: a number",
+    ",1\n,2\n": "'x', line 1, column 1: got an empty field; allowed: a number",
+    "a,b\n,1\n2,3\n": "'x', line 2, column 1: got an empty field; allowed: a number",
+    "0x10,1\n2,3\n": "'x', line 1, column 1: got '0x10'; allowed: a number, such as 0.5 or 1.5e-3",
+    "1_0,2\n3,4\n": "'x', line 1, column 1: got '1_0'; allowed: a number, such as 0.5 or 1.5e-3",
+    "50%,1\n2,3\n": "'x', line 1, column 1: got '50%'; allowed: a number, such as 0.5 or 1.5e-3",
+    ".5,1\n.25,2\n": "'x', line 1, column 1: got '.5'; allowed: a number, such as 0.5 or 1.5e-3",
+    "\u22120.5 1\n0.25 2\n": "'x', line 1, column 1: got '\u22120.5'; allowed: a number, such as 0.5 or 1.5e-3",
+    "-infinity 1\n-infinity 2\n": "'x', line 1, column 1: got '-infinity'; allowed: a number, such as 0.5 or 1.5e-3",
+    "1st,2nd\n1,2\n": "'x', line 1, column 1: got '1st'; allowed: a number, such as 0.5 or 1.5e-3",
+    "1,2 # x\n3,4\n": "'x', line 1, column 3: got '2 # x'; allowed: a number, such as 0.5 or 1.5e-3",
+    "1 2 # x\n3 4\n": "'x', line 1, column 5: got '#'; allowed: a number, or words alone in the first line",
+    "Life,is,2\n1,2,3\n": "'x', line 1, column 1: got 'Life'; allowed: a number, or words alone in the first line",
+    "x,1,2\n3,4,5\n": "'x', line 1, column 1: got 'x'; allowed: a number, or words alone in the first line",
+    "1,NA\n3,4\n": "'x', line 1, column 3: got 'NA'; allowed: a number, or words alone in the first line",
+    "a,1\n##b,2\n": "'x', line 2, column 1: got '##b'; allowed: a blank behind the # of a comment, or quotes around a word before a row",
+    "1+2j,3\n4+1j,5\n": "'x', line 1, column 1: got '1+2j'; allowed: a real number; give real and imaginary parts as an array each",
+    "a,b\n1+2j,3\n": "'x', line 2, column 1: got '1+2j'; allowed: a real number; give real and imaginary parts as an array each",
+    " (1.0e+00+2.0e+00j)\n (3.0e+00+4.0e+00j)\n": "'x', line 1, column 2: got '(1.0e+00+2.0e+00j)'; allowed: a real number",
+    "1 2\r3 x\r": "'x', line 2, column 3: got 'x'; allowed: a number",
+    "x = 1.0e-01 *\n\n  1.0  2.0\n": "'x', line 1, column 13: got '*'; allowed: numbers as they are, multiplied out; torch.set_printoptions(",
+    "x =\n\n  1.0e+03 *\n\n  1.0  2.0\n": "'x', line 3, column 11: got '*'; allowed: numbers as they are, multiplied out",
+    "1.00000e-02 *\n 1.0 2.0\n": "'x', line 1, column 13: got '*'; allowed: numbers as they are, multiplied out",
+    "1e3 * tensor([[1., 2.]])": "'x', line 1, column 5: got '*'; allowed: numbers as they are, multiplied out",
+    "W = 2*tensor([[1., 2.]])": "'x', line 1, column 6: got '*tensor'; allowed: numbers as they are, multiplied out",
+    "W = - [[1., 2.]]": "'x', line 1, column 5: got '-'; allowed: numbers as they are, multiplied out",
+    "1e-2 *\n[[1., 2.]]": "'x', line 1, column 6: got '*'; allowed: numbers as they are, multiplied out",
+    "tensor(1.00000e-02 *\n [[1., 2.]])": "'x', line 1, column 20: got '*'; allowed: numbers as they are, multiplied out",
+    "tensor([1.]) / 2\ntensor([2.])\n": "'x', line 1, column 14: got '/'; allowed: nothing behind the array",
+    "weights (1, 2)\ntensor([[1., 2.]]) * 2\n": "'x', line 2, column 20: got '*'; allowed: nothing behind the array",
+    "tf.Tensor([[1. 2.]], shape=(2, 3), dtype=float32)": "'x', line 1, column 28: got the shape (2, 3); allowed: (1, 2), which the numbers have",
+    "<tf.Tensor: shape=(0, 2), dtype=float32, numpy=array([[1., 2.]])>": "'x', line 1, column 19: got the shape (0, 2); allowed: (1, 2), which the numbers have",
+    "tensor([1, 0, 1], size=(4,))": "'x', line 1, column 24: got the shape (4,); allowed: (3,), which the numbers have",
+    "[tf.Tensor([1 2], shape=(2,)), tf.Tensor([3 4], shape=(1, 2))]": "got the shape (1, 2); allowed: (2,), which the numbers have",
+    "weights (2, 3)\ntensor([[1., 2.]])\n": "'x', line 2, column 1: got the shape (1, 2); allowed: (2, 3), as the title of 'weights' says",
     "1 2\n3 \0\n": "'x': got a file that begins with '1 2\\n3 \\x00\\n'",
     '{"a": [1], "b": }': "malformed JSON at line 1",
     "{'a': [1], 'b': }": "'x', line 1, column 17: got '}'; allowed: a list, or an object with lists",
@@ -324,3 +371,12 @@ def test_memory_is_bounded_by_the_file_and_its_arrays(text, folder):
     done, _, megabytes = measured("compare", "x", "x", cwd=folder)
     assert done.code == 0, done
     assert megabytes < 64 + 2 * 3 * (len(LARGE[text]) + 8 * numbers) / 2**20, megabytes
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+@pytest.mark.parametrize("text", [f"{'1 ' * 9 * 2**20}x", f"{'1,2' * 3 * 2**20}1\n".replace("21", "2\n1") + "x", f"[{'1,' * 9 * 2**20}x]"], ids=["one line", "rows", "a list"])
+def test_a_refused_text_takes_three_times_its_file_and_no_more(text, folder):
+    (folder / "x").write_text(text)
+    done, _, megabytes = measured("compare", "x", "w.npy", cwd=folder)
+    assert done.code == 65 and b"got 'x'" in done.err, done
+    assert megabytes < max(64, 3 * len(text) / 2**20), megabytes

@@ -41,7 +41,7 @@ NumbersInText::NumbersInText(std::string_view text, const std::string& what) : t
 void NumbersInText::add(std::size_t begin)
 {
     if (!try_add(begin)) {
-        refuse_word(text_, what_, begin, "a number");
+        refuse_word(text_, what_, begin, number_in_place_of(math::word_at(text_, begin)));
     }
 }
 
@@ -55,8 +55,22 @@ bool NumbersInText::try_add(std::size_t begin)
     const bool truth = is_truth(word);
     all_truths_ = all_truths_ && truth;
     all_whole_ = all_whole_ && !truth && is_whole(number);
+    if (places_.begins.size() == places_.begins.capacity()) {
+        make_room(begin);
+    }
     places_.begins.push_back(static_cast<std::uint32_t>(begin));
     return true;
+}
+
+void NumbersInText::make_room(std::size_t begin)
+{
+    constexpr std::size_t few = 4096;
+    const std::size_t count = places_.begins.size();
+    if (count >= few) { // twice as much each time would hold three times as much while it moves
+        const double read = static_cast<double>(begin - places_.begins.front() + 1);
+        const double more = 1.02 * static_cast<double>(count) * static_cast<double>(text_.size() - begin) / read;
+        places_.begins.reserve(count + std::max(static_cast<std::size_t>(more), count / 8));
+    }
 }
 
 void NumbersInText::end_row()
@@ -72,6 +86,9 @@ ArrayText NumbersInText::take(std::string name, Shape shape)
     }
     const bool some = count() > 0;
     ArrayText array{.name = std::move(name), .shape = std::move(shape), .numbers = std::move(places_)};
+    if (array.numbers.begins.capacity() > 2 * array.numbers.begins.size()) { // another array follows
+        array.numbers.begins.shrink_to_fit();
+    }
     array.whole = some && all_whole_;
     array.truths = some && all_truths_;
     places_ = {};
@@ -104,10 +121,10 @@ TextLines::TextLines(std::string_view text) : text_(text), at_(text.size() - wit
 
 void TextLines::skip_to(std::size_t place)
 {
-    if (place > at_) {
-        const std::string_view passed = text_.substr(at_, place - at_);
-        number_ += std::count(passed.begin(), passed.end(), '\n');
-        at_ = place;
+    while (at_ < place) {
+        const std::size_t end = line_end_size(text_, at_);
+        number_ += end > 0 ? 1 : 0;
+        at_ += std::max<std::size_t>(end, 1);
     }
 }
 
@@ -116,16 +133,77 @@ bool TextLines::next(TextLine& line)
     if (at_ >= text_.size()) {
         return false;
     }
-    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-    line = {at_, text_.substr(at_, end - at_), ++number_};
-    line.text.remove_suffix(line.text.ends_with('\r') ? 1 : 0);
-    at_ = end + 1;
+    if (newline_ <= at_) {
+        newline_ = std::min(text_.find('\n', at_), text_.size());
+    }
+    line = {at_, text_.substr(at_, newline_ - at_), ++number_};
+    line.text = line.text.substr(0, line.text.find('\r'));
+    at_ += line.text.size() + std::max<std::size_t>(line_end_size(text_, at_ + line.text.size()), 1);
     return true;
 }
 
 bool is_number(std::string_view word)
 {
     return !word.empty() && math::DigitsSeen().add(math::usual_spelling(word));
+}
+
+bool begins_as_number(std::string_view word)
+{
+    if (is_number(word)) {
+        return true;
+    }
+    for (const std::string_view sign : {"-", "+", "\u2212", "\u2013"}) { // a minus and a dash of word processors, too
+        word.remove_prefix(word.starts_with(sign) ? sign.size() : 0);
+    }
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto is_letter = [&](char c) {
+        return (lower(c) >= 'a' && lower(c) <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+    };
+    std::string name(word.substr(0, 9));
+    std::ranges::transform(name, name.begin(), lower);
+    const auto* const first = std::ranges::find_if(word, [&](char c) { return is_digit(c) || is_letter(c); });
+    return name == "inf" || name == "infinity" || name == "nan" || (first != word.end() && is_digit(*first));
+}
+
+std::string_view number_in_place_of(std::string_view word)
+{
+    if (!begins_as_number(word)) {
+        return "a number";
+    }
+    double value = 0;
+    const std::string_view number = math::usual_spelling(word);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error == std::errc::result_out_of_range && end == number.data() + number.size()) {
+        return "a number that float64 can hold";
+    }
+    if (const std::size_t last = word.find_last_not_of(") ");
+        last != std::string_view::npos && (word[last] == 'j' || word[last] == 'i')) {
+        return "a real number; give real and imaginary parts as an array each";
+    }
+    return word.find(',') == std::string_view::npos ? "a number, such as 0.5 or 1.5e-3" : "a number, with a decimal point";
+}
+
+std::optional<Shape> shape_in(std::string_view text)
+{
+    const bool brackets = (text.starts_with('(') && text.ends_with(')')) || (text.starts_with('[') && text.ends_with(']'));
+    if (!brackets) {
+        return std::nullopt;
+    }
+    Shape shape;
+    text = text.substr(1, text.size() - 2);
+    while (!trimmed(text).empty() && shape.size() < most_text_dimensions) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        const std::string_view number = trimmed(text.substr(0, end));
+        Index length = 0;
+        const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), length);
+        if (error != std::errc{} || stop != number.data() + number.size() || length < 0) {
+            return std::nullopt;
+        }
+        shape.push_back(length);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return trimmed(text).empty() ? std::optional(shape) : std::nullopt;
 }
 
 std::optional<Field> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at)
@@ -220,7 +298,7 @@ bool may_begin_text(std::string_view front)
     }
     // A text without end, such as that of `yes`, must not be read in vain.
     const bool numbers = front.find_first_of("0123456789[{") != std::string_view::npos;
-    return numbers || std::ranges::count(front, '\n') < lines_without_numbers;
+    return numbers || std::max(std::ranges::count(front, '\n'), std::ranges::count(front, '\r')) < lines_without_numbers;
 }
 
 bool is_text_of_arrays(std::string_view text)

@@ -45,6 +45,9 @@ public:
     [[nodiscard]] ArrayText take_unpadded(std::string name, Shape shape);
 
 private:
+    /// For as many more as the rest of the text may hold, if it is like what was read.
+    void make_room(std::size_t begin);
+
     std::string_view text_;
     const std::string& what_;
     math::NumberPlaces places_;
@@ -65,7 +68,7 @@ struct TextLine {
     Index number = 0;      ///< from 1
 };
 
-/// Walks through the lines of a text, without a byte order mark; they end in "\n" or "\r\n".
+/// Walks through the lines of a text, without a byte order mark; they end as line_end_size() has it.
 class TextLines {
 public:
     explicit TextLines(std::string_view text);
@@ -77,6 +80,7 @@ public:
 private:
     std::string_view text_;
     std::size_t at_;
+    std::size_t newline_ = 0; ///< at or behind at_, if it was looked for since
     Index number_ = 0;
 };
 
@@ -87,12 +91,24 @@ struct Field {
 };
 /// Whether it is a number, as any program writes it.
 [[nodiscard]] bool is_number(std::string_view word);
+/// Whether it is one, or nearly: a digit comes before any letter, as in "1e400", ".5", "0x10", "50%" and "(1+2j)", or it is
+/// "infinity" in other letters.
+[[nodiscard]] bool begins_as_number(std::string_view word);
+/// What is allowed in place of a word that is none, for messages.
+[[nodiscard]] std::string_view number_in_place_of(std::string_view word);
 /// The next one of a line from `at` on, which moves behind it; with `separator` between them, where an empty one is one, too,
 /// and quotes go around one as RFC 4180 has it, or with white space between them. Nothing: there is none.
 [[nodiscard]] std::optional<Field> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at);
 /// The word that a field stands for: without its quotes.
 [[nodiscard]] std::string unquoted(std::string_view field);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// "(3, 3)", "(3,)", "[3, 3]" or "()"; nothing for anything else.
+[[nodiscard]] std::optional<Shape> shape_in(std::string_view text);
+
+/// What is allowed where something is to be done with the numbers, for messages.
+inline constexpr std::string_view without_factor =
+    "numbers as they are, multiplied out; torch.set_printoptions(sci_mode=False) and MATLAB's format long g print no factor";
 
 // ---- any form --------------------------------------------------------------------------------------------------------------
 
@@ -130,8 +146,10 @@ inline constexpr std::string_view text_forms = "an array as text (printed, np.sa
 [[nodiscard]] bool begins_rows(std::string_view text);
 
 /// White space, commas, semicolons or tabs stand between the numbers, which of them the first line decides; lines that begin
-/// with "#" say nothing. One column is a vector, (n,). Blank lines stand between matrices of the same shape, which are heads,
-/// (H, T, S), or between all rows. Throws Error(data): rows of different lengths, words among the numbers.
+/// with "#" say nothing. Everything is a number but a first line of words, of which none begins as a number, or whose first
+/// cell is empty before words or whole numbers; and a word before each row. One column is a vector, (n,). Blank lines stand
+/// between matrices of the same shape, which are heads, (H, T, S), or between all rows. Throws Error(data): rows of different
+/// lengths, words among the numbers, a line below words that may be a comment or a row.
 [[nodiscard]] ArrayText read_rows(std::string_view text, const std::string& what);
 
 // The tables that `run` prints (report/text/table.hpp):

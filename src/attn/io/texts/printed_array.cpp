@@ -62,13 +62,15 @@ std::vector<std::size_t> possible_begins(std::string_view text, std::size_t from
 {
     constexpr std::size_t longest_title = 200;
     std::vector<std::size_t> begins{behind_space(text, from)};
-    const std::size_t line = std::min({text.find('\n', begins.front()), text.size(), begins.front() + longest_title});
+    const std::size_t line = begins.front() + std::min(text.substr(begins.front(), longest_title).find_first_of("\r\n"),
+                                                       std::min(longest_title, text.size() - begins.front()));
     for (std::size_t at = begins.front(); at < std::min(line + 1, text.size()); ++at) {
         const std::size_t next = behind_space(text, at + 1);
         // print("context", c) leaves a blank, behind which a bracket may yet belong to the title.
         const bool behind_blank =
             text[at] == ' ' && begins_array(text.substr(next)) && (text[next] != '[' || text.substr(next).starts_with("[["));
-        if (text[at] == ':' || text[at] == '=' || text[at] == '\n' || behind_blank) {
+        const bool behind_factor = text[at] == '*' && begins_array(text.substr(next)); // which is refused
+        if (text[at] == ':' || text[at] == '=' || text[at] == '\n' || text[at] == '\r' || behind_blank || behind_factor) {
             begins.push_back(next);
         }
     }
@@ -106,6 +108,25 @@ std::string name_of_title(std::string_view title)
     return std::string(title);
 }
 
+/// Where an operator ends a title, as in "W = 2 *" and "-", which would change the numbers behind it; "W -", "W*" and "**W**"
+/// are names. Nothing: there is none.
+std::optional<std::size_t> operator_behind(std::string_view title)
+{
+    const std::size_t last = title.find_last_not_of(white_space);
+    if (last == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const std::string_view before = trimmed(title.substr(0, last));
+    const std::string_view operand = trimmed(before.substr(before.find_last_of("=:") + 1));
+    const bool blank_before = before.empty() || white_space.find(title[last - 1]) != std::string_view::npos;
+    const bool blank_behind = last + 1 < title.size();
+    const std::string_view operators = operand.empty() || is_number(operand)     ? "*/@+-"
+                                       : blank_before                            ? "*/@"
+                                       : blank_behind || before.starts_with('*') ? ""
+                                                                                 : "*";
+    return operators.find(title[last]) == std::string_view::npos ? std::nullopt : std::optional(last);
+}
+
 /// How places are said.
 enum class Places { characters, lines };
 
@@ -128,6 +149,15 @@ public:
     }
 
     [[nodiscard]] std::size_t here() const { return at_; }
+
+    /// Throws Error(data) for a factor before an array, at the end of its title.
+    void require_no_operator(std::size_t from, std::size_t begin)
+    {
+        if (const std::optional<std::size_t> at = operator_behind(text_.substr(from, begin - from))) {
+            at_ = from + *at;
+            refuse(std::string(without_factor));
+        }
+    }
 
     /// Nothing but white space is left.
     [[nodiscard]] bool at_end()
@@ -238,12 +268,19 @@ private:
             const Nested nested(*this);
             at_ += call;
             read_value(depth);
-            return skip_arguments();
+            return skip_arguments(depth);
         }
         if (const std::size_t angle = angle_length(rest)) {
             const Nested nested(*this);
+            constexpr std::string_view key = "shape=";
+            const std::string_view front = rest.substr(0, angle);
+            const std::size_t shape = front.find(key);
             at_ += angle;
             read_value(depth);
+            if (shape != std::string_view::npos) {
+                const std::string_view stated = front.substr(shape + key.size());
+                require_shape(stated.substr(0, stated.find(')') + 1), depth);
+            }
             return require(">");
         }
         const std::optional<std::string_view> closing = take_bracket(depth);
@@ -310,8 +347,20 @@ private:
         at_ += number.size();
     }
 
-    /// ", grad_fn=<MmBackward0>, dtype=torch.float64)"
-    void skip_arguments()
+    /// "(2, 3)" of an array beside its numbers.
+    void require_shape(std::string_view stated, std::size_t depth)
+    {
+        const std::optional<Shape> shape = shape_in(stated);
+        const Shape numbers(shape_.begin() + static_cast<std::ptrdiff_t>(depth), shape_.end());
+        if (shape != numbers) {
+            at_ = static_cast<std::size_t>(stated.data() - text_.data());
+            throw Error(ErrorKind::data, place(), shape ? "the shape " + to_string(*shape) : in_quotes(stated, 30),
+                        to_string(numbers) + ", which the numbers have");
+        }
+    }
+
+    /// ", grad_fn=<MmBackward0>, shape=(2, 3), dtype=torch.float64)" of an array that is within so many.
+    void skip_arguments(std::size_t depth)
     {
         while (take(",")) {
             skip_space();
@@ -322,15 +371,20 @@ private:
             if (equals == std::string_view::npos || text_[equals] != '=') {
                 refuse("a name and a value, such as grad_fn=<MmBackward0>");
             }
+            const std::string_view name = trimmed(text_.substr(at_, equals - at_));
             at_ = equals + 1;
-            constexpr std::array<std::pair<char, char>, 4> pairs{{{'<', '>'}, {'(', ')'}, {'\'', '\''}, {'"', '"'}}};
+            constexpr std::array<std::pair<char, char>, 5> pairs{
+                {{'<', '>'}, {'(', ')'}, {'[', ']'}, {'\'', '\''}, {'"', '"'}}};
             const char first = at_ < text_.size() ? text_[at_] : '\0';
             const auto pair = std::ranges::find(pairs, first, &std::pair<char, char>::first);
             at_ = std::min(pair == pairs.end() ? at_ : text_.find(pair->second, at_ + 1), text_.size());
             at_ = std::min(text_.find_first_of(",)", at_ + (pair == pairs.end() ? 0 : 1)), text_.size());
+            if (name == "shape" || name == "size") {
+                require_shape(trimmed(text_.substr(equals + 1, at_ - equals - 1)), depth);
+            }
         }
         if (!take(")")) {
-            refuse("')' behind the array");
+            refuse(text_.substr(at_).starts_with('*') ? std::string(without_factor) : "')' behind the array");
         }
     }
 
@@ -404,7 +458,9 @@ PrintedArray parse_printed_array(std::string_view text, const std::string& what)
 {
     Reader reader(text, what, Places::characters);
     const std::size_t front = front_of(text);
-    const ArrayText array = reader.array_at(find_begin(text, front).value_or(behind_space(text, front)));
+    const std::size_t first = find_begin(text, front).value_or(behind_space(text, front));
+    reader.require_no_operator(front, first);
+    const ArrayText array = reader.array_at(first);
     if (!reader.at_end()) {
         reader.refuse("nothing behind the array");
     }
@@ -439,9 +495,13 @@ std::vector<ArrayText> read_printed_arrays(std::string_view text, const std::str
     bool rows = false; // were printed one by one
     do {
         const std::optional<std::size_t> begin = find_begin(text, from);
-        if (!begin) {
+        // "tensor([1.]) * 2", in its own line
+        const std::size_t behind = std::min(text.find_first_not_of(" \t", from), text.size());
+        const bool changed = !arrays.empty() && text.substr(behind, 1).find_first_of("*/@+-.%") == 0;
+        if (!begin || changed) {
             reader.refuse("nothing behind the array, or another one with its name before it, such as W_k =");
         }
+        reader.require_no_operator(from, *begin);
         std::string name = name_of_title(text.substr(from, *begin - from));
         ArrayText array = reader.array_at(*begin);
         from = reader.here();

@@ -42,37 +42,60 @@ std::optional<char> separator_of(const TextLine& line)
     return std::nullopt;
 }
 
-/// "0,5", which is one but for its comma, and is said to be so where it is read.
-bool is_comma_number(std::string_view word)
+enum class Cell { empty, number, word };
+
+/// What is nearly a number is one, which is refused where it is read.
+Cell cell_of(const std::string& word)
 {
-    const std::size_t comma = word.find(',');
-    return comma != std::string_view::npos &&
-           is_number(std::string(word.substr(0, comma)).append(".").append(word.substr(comma + 1)));
+    return word.empty() ? Cell::empty : begins_as_number(word) ? Cell::number : Cell::word;
 }
 
-/// What the fields of a line are.
+/// Whether it may stand above a column beside an empty corner: columns are counted there, but not named "0.5" or "-inf".
+bool may_name_column(const std::string& word)
+{
+    const bool whole = word.find_first_not_of("-0123456789") == std::string::npos;
+    return whole || !is_number(word) || word.find_first_of("+-.0123456789") != 0;
+}
+
+/// What the cells of a line are.
 struct LineKind {
-    std::size_t numbers = 0, others = 0;
-    bool begins_with_number = false, begins_empty = false;
+    Cell first = Cell::empty;
+    std::size_t cells = 0, numbers = 0, words = 0;
+    bool names = true; ///< all may name columns
 
     /// A line may end in a separator.
     LineKind(const TextLine& line, std::optional<char> separator)
     {
         std::size_t at = 0;
         while (const std::optional<Field> field = next_field(line, separator, at)) {
-            const bool first = numbers + others == 0;
-            const std::string word = unquoted(field->word);
-            const bool number = is_number(word) || is_comma_number(word);
-            if (field->word.empty() && !first && at > line.text.size()) {
+            if (field->word.empty() && cells > 0 && at > line.text.size()) {
                 continue;
             }
-            begins_with_number = begins_with_number || (first && number);
-            begins_empty = begins_empty || (first && field->word.empty());
-            (number ? numbers : others) += 1;
+            const std::string word = unquoted(field->word);
+            const bool row_name = cells == 0 && is_row_name(line, separator, *field, at);
+            const Cell cell = row_name ? Cell::word : cell_of(word);
+            first = cells == 0 ? cell : first;
+            names = names && may_name_column(word);
+            numbers += cell == Cell::number ? 1 : 0;
+            words += cell == Cell::word ? 1 : 0;
+            ++cells;
         }
     }
 
-    [[nodiscard]] std::size_t fields() const { return numbers + others; }
+    [[nodiscard]] bool may_be_row() const { return numbers > 0 && words <= 1; }
+    /// It holds something, but not in the first cell.
+    [[nodiscard]] bool has_corner() const { return first == Cell::empty && numbers + words > 0; }
+
+private:
+    /// R counts rows, in quotes, before numbers without.
+    static bool is_row_name(const TextLine& line, std::optional<char> separator, const Field& field, std::size_t at)
+    {
+        const std::string_view word = field.word;
+        const bool counted =
+            word.size() > 2 && word.front() == '"' && word.find_first_not_of("0123456789", 1) == word.size() - 1;
+        const std::optional<Field> next = counted ? next_field(line, separator, at) : std::nullopt;
+        return next && !next->word.empty() && next->word.front() != '"';
+    }
 };
 
 /// What the first lines say of all of them.
@@ -92,14 +115,12 @@ struct RowLayout {
         separator = separator_of(*first);
         const std::optional<TextLine> second = next_filled(lines);
         const LineKind one(*first, separator);
-        const std::optional<LineKind> two = second ? std::optional<LineKind>(LineKind(*second, separator)) : std::nullopt;
-        const bool labelled = one.others == 1 && one.numbers > 0 && !one.begins_with_number;
-        header = one.others > 0 && (!labelled || one.begins_empty || (two && two->begins_with_number));
-        const std::optional<LineKind> row = header ? two : one;
-        if (row) {
-            labels = !row->begins_with_number || (header && one.begins_empty);
-            numbers = row->numbers > 0 && row->others <= 1;
-        }
+        const LineKind two(second.value_or(TextLine{}), separator);
+        const bool above_names = one.has_corner() && one.names && two.first != Cell::empty;
+        header = (one.numbers == 0 && one.words > 0) || above_names;
+        labels = header ? one.has_corner() || two.first == Cell::word
+                        : one.first == Cell::word && one.words == 1 && two.first != Cell::number;
+        numbers = one.may_be_row() || two.may_be_row();
     }
 };
 
@@ -114,12 +135,12 @@ public:
         for (TextLine line; lines.next(line);) {
             if (is_blank(line)) {
                 end_block();
-            } else if (!is_comment(line)) {
-                if (std::exchange(header, false)) {
-                    read_header(line);
-                } else {
-                    read_row(line);
-                }
+            } else if (is_comment(line)) {
+                require_comment(line);
+            } else if (std::exchange(header, false)) {
+                read_header(line);
+            } else {
+                read_row(line);
             }
         }
         end_block();
@@ -152,8 +173,27 @@ private:
         });
     }
 
+    /// Among rows with words "##ing,0.5,0.25" may be one, too, which must not be lost.
+    void require_comment(const TextLine& line) const
+    {
+        if (!layout_.labels) {
+            return;
+        }
+        const std::size_t begin = line.text.find('#');
+        const LineKind kind(line, layout_.separator);
+        const bool blank = trimmed(line.text.substr(begin + 1, 1)).empty();
+        if (const bool row = kind.cells > 1 && kind.numbers + (kind.first == Cell::number ? 0 : 1) == kind.cells;
+            row && !blank) {
+            refuse_word(text_, what_, line.begin + begin,
+                        "a blank behind the # of a comment, or quotes around a word before a row");
+        }
+    }
+
     void read_row(const TextLine& line)
     {
+        if (trimmed(line.text).ends_with('*')) {
+            refuse_word(text_, what_, line.begin + line.text.rfind('*'), without_factor);
+        }
         Index width = 0;
         each_field(line, [&](const Field& field, Index index) {
             if (layout_.labels && index == 0) {
@@ -182,11 +222,13 @@ private:
         const bool quoted = field.word.starts_with('"');
         const std::size_t begin = field.begin + (quoted ? 1 : 0);
         const std::size_t length = field.word.size() - (quoted ? 2 : 0);
-        if (field.word.empty() || math::word_at(text_, begin).size() != length) {
+        if (length == 0 || math::word_at(text_, begin).size() != length || !numbers_.try_add(begin)) {
+            const std::string word = unquoted(field.word);
+            const bool of_first = rows_ == 0 && !layout_.header && cell_of(word) == Cell::word;
             throw Error(ErrorKind::data, place_in(text_, what_, field.begin),
-                        field.word.empty() ? "an empty field" : in_quotes(field.word, 30), "a number, with a decimal point");
+                        word.empty() ? "an empty field" : in_quotes(field.word, 30),
+                        of_first ? "a number, or words alone in the first line" : number_in_place_of(word));
         }
-        numbers_.add(begin);
     }
 
     /// A blank line, or the end.

@@ -19,28 +19,6 @@ struct Title {
     Shape shape;
 };
 
-/// "(3, 3)" or "(3,)"; nothing for anything else.
-std::optional<Shape> shape_in(std::string_view text)
-{
-    if (!text.starts_with('(') || !text.ends_with(')')) {
-        return std::nullopt;
-    }
-    Shape shape;
-    text = text.substr(1, text.size() - 2);
-    while (!trimmed(text).empty() && shape.size() < most_text_dimensions) {
-        const std::size_t end = std::min(text.find(','), text.size());
-        const std::string_view number = trimmed(text.substr(0, end));
-        Index length = 0;
-        const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), length);
-        if (error != std::errc{} || stop != number.data() + number.size() || length < 1) {
-            return std::nullopt;
-        }
-        shape.push_back(length);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return shape.empty() || !trimmed(text).empty() ? std::nullopt : std::optional(shape);
-}
-
 std::optional<Title> title_of(std::string_view line)
 {
     constexpr std::size_t longest = 200;
@@ -55,7 +33,8 @@ std::optional<Title> title_of(std::string_view line)
     const auto in_name = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
-    if (!shape || name.empty() || !std::ranges::all_of(name, in_name)) {
+    const bool sizes = shape && !shape->empty() && std::ranges::find(*shape, 0) == shape->end();
+    if (!sizes || name.empty() || !std::ranges::all_of(name, in_name)) {
         return std::nullopt;
     }
     return Title{name, trimmed(front.substr(std::min(name.size() + 1, front.size()))), std::move(*shape)};
@@ -134,7 +113,12 @@ private:
     /// All heads are together there.
     void read_printed(std::size_t begin)
     {
+        const std::size_t first = begin;
         ArrayText array = read_printed_array_at(text_, what_, begin);
+        if (shape_.size() > 1 && array.shape != shape_) {
+            throw Error(ErrorKind::data, place_in(text_, what_, first), fmt::format("the shape {}", to_string(array.shape)),
+                        fmt::format("{}, as the title of {} says", to_string(shape_), in_quotes(name_, 40)));
+        }
         array.name = name_;
         if (item_ && info_of(*item_).heads != model::Heads::none) {
             const bool one_number = info_of(*item_).axes.column == model::Axis::none;
@@ -145,6 +129,10 @@ private:
         keep(std::move(array));
         heads_ = 0;
         lines_.skip_to(begin);
+        const std::string_view behind = trimmed_front(text_.substr(begin));
+        if (!trimmed(behind.substr(0, behind.find_first_of("\r\n"))).empty()) {
+            refuse_word(text_, what_, text_.size() - behind.size(), "nothing behind the array");
+        }
     }
 
     void read_rows(const TextLine& header)

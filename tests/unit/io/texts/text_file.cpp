@@ -2,6 +2,7 @@
 
 #include "unit/error_of.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace {
@@ -89,6 +90,38 @@ TEST(TextFile, OfAStreamLooksNoFurtherThanItMust)
         endless += "y\n";
     }
     EXPECT_FALSE(attn::io::may_begin_text(endless));
+}
+
+TEST(TextFile, TakesTheFirstLineForWordsWhereNoneBeginsAsANumber)
+{
+    for (const std::string_view text :
+         {"1,2\n3,4\n", "a,b\n1,2\n3,4\n", ",0,1\n0,1,2\n1,3,4\n", ",a,2nd\n2024-01-01,1,2\n50%,3,4\n", "x,a,b\nx,1,2\ny,3,4\n",
+          "x,1,2\ny,3,4\n", "\"\",\"a\",\"b\"\n\"1\",1,2\n\"2\",3,4\n", "\"a\" \"b\"\n\"1\" 1 2\n\"2\" 3 4\n",
+          "my matrix\n1 2\n3 4\n"}) {
+        const ArrayText read = arrays(text)[0];
+        EXPECT_EQ(read.shape, (Shape{2, 2})) << text;
+        EXPECT_EQ(values(text, read), (std::vector<double>{1, 2, 3, 4})) << text;
+    }
+    EXPECT_EQ(arrays("\"1\" 0.5\n\"2\" 0.25\n")[0].rows, (Words{"1", "2"}));
+    for (const std::string_view number :
+         {"1e400", "0x10", "1_0", "50%", ".5", "$5", "1+2j", "(1+2j)", "+-1", "\u22121", "1st"}) {
+        for (const std::string_view rest : {"", ",1", ",a"}) {
+            const std::string text = fmt::format("{}{}\n2{}\n", number, rest, rest);
+            EXPECT_NE(refusal(text).find(fmt::format("x, line 1, column 1: got '{}'; allowed: a ", number)), std::string::npos)
+                << text << refusal(text);
+        }
+    }
+}
+
+TEST(TextFile, EndsALineAsAnySystemDoes)
+{
+    for (const std::string_view end : {"\n", "\r\n", "\r", "\r\r\n"}) {
+        const std::string text = fmt::format("a b{0}1 2{0}{0}3 4{0}", end);
+        EXPECT_EQ(arrays(text)[0].shape, (Shape{2, 2})) << text;
+        EXPECT_EQ(refusal(fmt::format("1 2{0}{0}3 x{0}", end)), "x, line 3, column 3: got 'x'; allowed: a number");
+        EXPECT_EQ(refusal(fmt::format("a (1,){0}[1]{0}b (2,){0}  0{0}x 1{0}", end)),
+                  "x, line 5, column 1: got 'x'; allowed: a number");
+    }
 }
 
 TEST(TextFile, RefusesWithThePlace)
