@@ -95,7 +95,8 @@ void write(const std::vector<StoredTensor>& drawn, const std::vector<StoredTenso
         return write_tables(tensors, output);
     }
     for (const StoredTensor& tensor : tensors) {
-        const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;
+        const auto name =
+            options.show.given() || tensors.size() > 1 ? std::optional<std::string_view>(tensor.name) : std::nullopt;
         report::write_tensor_json(tensor.view(), {.name = name, .masked = is_masked(*model::item_called(tensor.name))}, output);
     }
 }

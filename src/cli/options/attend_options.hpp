@@ -57,7 +57,7 @@ struct AttendOptions {
     std::map<const model::AttendOperand*, std::string> files; ///< as typed: FILE or FILE:NAME
     RandomOptions random;                                     ///< in place of queries, keys and values
     model::Attend attend;
-    ShowOption show; ///< where it is given, each object of JSON says which stage it is
+    ShowOption show; ///< where it is given, or several are, each object of JSON says which stage it is
     OutputOptions output;
     Format format = Format::json;
     bool format_given = false; ///< or the name of a file that has one; a terminal gets no JSON otherwise

@@ -34,6 +34,11 @@ def test_the_gradients_of_queries_keys_and_values_are_what_is_given_without_show
     assert {name: array.shape for name, array in found.items()} == {"dq": (B, H, T, D), "dk": (B, H_KV, S, D), "dv": (B, H_KV, S, D_V)}
 
 
+def test_each_object_of_json_says_which_gradient_it_is(folder):
+    lines = succeeds("attend", *QKV, "--grad", "g.npy", cwd=folder).out.splitlines()
+    assert [json.loads(line)["name"] for line in lines] == ["dq", "dk", "dv"]
+
+
 def test_ones_are_the_gradient_of_the_sum_of_the_context(folder):
     by_file, by_name = (stages(folder, *options) for options in (("--grad", "ones.npy"), ("--grad-ones",)))
     assert all((by_file[name] == by_name[name]).all() for name in ("dq", "dk", "dv"))
