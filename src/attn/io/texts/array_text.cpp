@@ -67,7 +67,7 @@ void NumbersInText::make_room(std::size_t begin)
     constexpr std::size_t few = 4096;
     const std::size_t count = places_.begins.size();
     if (count >= few) { // twice as much each time would hold three times as much while it moves
-        const double read = static_cast<double>(begin - places_.begins.front() + 1);
+        const auto read = static_cast<double>(begin - places_.begins.front() + 1);
         const double more = 1.02 * static_cast<double>(count) * static_cast<double>(text_.size() - begin) / read;
         places_.begins.reserve(count + std::max(static_cast<std::size_t>(more), count / 8));
     }
