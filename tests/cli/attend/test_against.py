@@ -1202,6 +1202,30 @@ def test_a_mistake_with_numbers_that_are_written_out_is_named(name, knobs, tmp_p
         assert report["agrees"] if (right == wrong).all() else names(report) == [[name]], array
 
 
+def test_mistakes_that_no_input_tells_apart_are_not_said_to_be_alike_on_this_one(tmp_path):
+    """Where W_k and W_v are symmetric, W_q transposed is all three transposed."""
+    diagonal = [[2, 0, 0], [0, 3, 0], [0, 0, 4]]
+    draws = [{"tensor": name, "values": values, "side": "right"} for name, values in (("W_q", W_Q), ("W_k", diagonal), ("W_v", diagonal))]
+    lesson(tmp_path, draws=[{"tensor": "embeddings", "values": X}, *draws])
+    x = numpy.array(X, "float64")
+    weights = softmaxed(x @ numpy.transpose(W_Q) @ numpy.transpose(x @ diagonal) / 3**0.5)
+    done = run("run", "--recipe", "lesson.json", "--show", "weights", "--against", save(tmp_path, weights), cwd=tmp_path)
+    assert done.code == 1 and "mine.npy does not decide: it is as near to each of\n" in done.text
+    assert "W_q transposed:" in done.text and "W_q, W_k and W_v transposed:" in done.text
+
+
+def test_a_side_is_named_where_the_shapes_of_draws_say_the_sizes(tmp_path):
+    def drawn(side, *shape):
+        draws = [{"tensor": f"W_{name}", "init": "uniform", "side": side, "shape": shape} for name in "qkv"]
+        lesson(tmp_path, draws=[{"tensor": "embeddings", "values": X}, {"seed": 1}, *draws])
+
+    drawn("right", 3, 2)
+    mine = succeeds("run", "--recipe", "lesson.json", "--show", "context", "--json", cwd=tmp_path).json["context"]
+    drawn("left", 2, 3)
+    report = held("--recipe", "lesson.json", "--show", "context", "--against", save(tmp_path, numpy.array(mine)), cwd=tmp_path)
+    assert names(report) == [["side"]]
+
+
 def test_a_residual_and_a_mistake_of_attention_are_both_named(tmp_path):
     lesson(tmp_path)
     _, context = student(residual=1, hidden=numpy.triu(numpy.ones((4, 4)), 1))

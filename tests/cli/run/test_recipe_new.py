@@ -107,19 +107,40 @@ def test_of_every_built_in_recipe_it_makes_one_that_does_the_same(name, tmp_path
 def test_ids_have_no_sentence(tmp_path):
     recipe = assert_same(tmp_path, "--ids", "2,0,3", "--vocab-size", "5", "--labels", "my,name,is")
     assert recipe["input"] == {"ids": [2, 0, 3], "labels": ["my", "name", "is"]}
-    assert recipe["dims"]["vocab_size"] == 5 and recipe["draws"][1]["shape"] == [5, 16]
+    assert recipe["dims"]["vocab_size"] == 5 and recipe["draws"][1]["shape"] == ["V", 16]
 
 
 def test_sizes_sides_and_shapes_are_those_of_the_options():
     recipe = succeeds("recipe", "new", "to be", "--heads", "2", "--kv-heads", "1", "--embed-dim", "4", "--d-v", "3").json
     assert recipe["dims"] == {"embed_dim": 4, "heads": 2, "kv_heads": 1, "d_k": 2, "d_v": 3}
     assert [(step["tensor"], step.get("side"), step["shape"]) for step in recipe["draws"][1:]] == [
-        ("embedding", None, [2, 4]),
+        ("embedding", None, ["V", 4]),
         ("W_q", "left", [2, 2, 4]),
         ("W_k", "left", [1, 2, 4]),
         ("W_v", "left", [1, 3, 4]),
         ("W_o", "right", [6, 4]),
     ]
+
+
+def test_what_follows_from_the_sentence_is_a_letter_so_that_another_sentence_may_take_its_place(tmp_path):
+    path = tmp_path / "mine.json"
+    for options in ([], ["--cross", "a dog"], ["--heads", "2", "--init", "xavier"]):
+        recipe = succeeds("recipe", "new", "the cat sat", *options).json
+        recipe["input"]["sentence"] = "the cat sat on the very large mat"
+        path.write_text(json.dumps(recipe))
+        assert numbers("--recipe", path) == numbers("the cat sat on the very large mat", *options)
+
+
+def test_published_numbers_that_an_edited_recipe_does_not_fit_are_said_to_be_older(tmp_path):
+    recipe = succeeds("recipe", "new", "to be", "--show", "weights").json
+    recipe["input"]["sentence"] = "to be or not"
+    (tmp_path / "mine.json").write_text(json.dumps(recipe))
+    done = run("check", "mine.json", cwd=tmp_path)
+    assert done.code == 1
+    assert ("weights[0]: stated shape (2, 2), computed (4, 4); if the recipe has changed since, leave this statement out of "
+            '"published"; run --recipe FILE -o NEW.recipe.json writes a recipe with the numbers of now\n') in done.text
+    succeeds("run", "--recipe", "mine.json", "--show", "weights", "-o", "new.recipe.json", cwd=tmp_path)
+    succeeds("check", "new.recipe.json", cwd=tmp_path)
 
 
 def test_the_published_numbers_are_those_that_are_shown():

@@ -167,7 +167,7 @@ def test_a_stated_step_can_be_drawn_again():
         ("draws[2].std=2", '--set draws[2].std: got 2.0; allowed: only with "init": "normal"'),
         ("draws[2].low=5", "--set draws[2]: low and high: got 5.0 and 1; allowed: low ≤ high"),
         ("draws[2].shape=T,X", "--set draws[2].shape[1]: got 'X'; allowed: 1 to 1048576, or a product of"),
-        ("draws[2].shape=T,4", "--set draws[2]: W_q: got the shape (2, 4); allowed: with these dimensions (24, 16)"),
+        ("draws[2].shape=T,4", "--set draws[2]: W_q: got the shape (2, 4); allowed: with these dimensions (24, 4)"),
         ("input.pair=b", "--set input.pair requires --model"),
         ("lines.first_index=3", "--set lines.first_index requires --lines"),
         ("csv.header=false", "--set csv.header is for CSV"),

@@ -192,6 +192,15 @@ std::string missing_index(const Published& published, const Shape& computed, boo
     return fmt::format(R"("at": [0] states the first {})", batch ? "entry" : heads ? "head" : "row");
 }
 
+/// Of an array with as many dimensions as are stated: an input or sizes have changed.
+std::string other_lengths(const Published& published, const Shape& computed)
+{
+    return published.shape.size() != computed.size()
+               ? ""
+               : R"(if the recipe has changed since, leave this statement out of "published"; run --recipe FILE -o )"
+                 "NEW.recipe.json writes a recipe with the numbers of now";
+}
+
 /// Why the run has no such array, if it is for the mean of its heads.
 std::string why_absent(const std::string& array, const Result& result)
 {
@@ -270,9 +279,10 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
         const std::string whole = to_string(found->part.shape);
         const std::string shape =
             found->without_head ? fmt::format("{}, or {} with the head", to_string(*found->without_head), whole) : whole;
+        const std::string index = missing_index(published, found->part.shape, is_batch);
         return with_hint(
             mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape), shape)),
-            missing_index(published, found->part.shape, is_batch));
+            index.empty() ? other_lengths(published, found->without_head.value_or(found->part.shape)) : index);
     }
     if (published.values.empty()) {
         Finding finding;

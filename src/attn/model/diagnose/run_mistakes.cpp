@@ -345,6 +345,7 @@ Changed other_generator(Generator generator, Recipe recipe, const Result& /*righ
 /// x·W where W·x is right, drawn in the shape that this has; and the other way round.
 Changed other_sides(Recipe recipe, const Result& /*right*/)
 {
+    recipe.dims = find_draw(recipe, Target::W_q) ? model::dims_of(recipe) : recipe.dims; // those that the shapes say, too
     return with_draws(std::move(recipe), projections, [](Draw& draw) {
         draw.side = draw.side.value_or(Side::left) == Side::left ? Side::right : Side::left;
         draw.shape.reset();
@@ -412,7 +413,8 @@ Changed made_with(Target other, Target target, Recipe recipe, const Result& righ
 /// nn.MultiheadAttention in the place of the first projection; `heads`: the recipe's when absent, and others in place of one.
 Changed by_module(std::optional<Index> heads, bool bias, Recipe recipe, const Result& /*right*/)
 {
-    const Index own = model::dims_of(recipe).heads.value_or(1);
+    const Dims dims = model::dims_of(recipe);
+    const Index own = dims.heads.value_or(1);
     const auto first = std::ranges::find_if(recipe.draws, is_drawn_projection);
     if (first == recipe.draws.end() || recipe.generator != Generator::torch || (heads && own != 1)) {
         return std::nullopt;
@@ -423,7 +425,7 @@ Changed by_module(std::optional<Index> heads, bool bias, Recipe recipe, const Re
         return draw != nullptr && ((draw->target >= Target::W_q && draw->target <= Target::W_o) ||
                                    (draw->target >= Target::b_q && draw->target <= Target::b_o));
     });
-    recipe.dims = {.embed_dim = recipe.dims.embed_dim, .heads = heads.value_or(own), .vocab_size = recipe.dims.vocab_size};
+    recipe.dims = {.embed_dim = dims.embed_dim, .heads = heads.value_or(own), .vocab_size = recipe.dims.vocab_size};
     recipe.attention.scale.reset();
     recipe.attention.score = core::Score::scaled_dot;
     return recipe;

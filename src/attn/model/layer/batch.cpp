@@ -17,21 +17,6 @@ void require_entries(Index first, Index entries, Target target)
     }
 }
 
-/// The natural shape of one entry, in letters.
-std::vector<Length> letters_of(Target target, bool heads)
-{
-    const auto by_head = [&](const char* count, std::vector<Length> matrix) {
-        matrix.insert(matrix.begin(), heads ? 1 : 0, count);
-        return matrix;
-    };
-    switch (target) {
-    case Target::queries: return by_head("H", {"T", "d_k"});
-    case Target::keys: return by_head("H_kv", {"S", "d_k"});
-    case Target::values: return by_head("H_kv", {"S", "d_v"});
-    default: return {target == Target::embeddings ? "T" : "S", "D"};
-    }
-}
-
 /// How many lengths the tensor has that a draw keeps; 0 where none are said.
 std::size_t rank_of(const Draw& draw)
 {
@@ -40,19 +25,19 @@ std::size_t rank_of(const Draw& draw)
 
 void keep_entry(Draw& draw, Index entry, Index entries, bool heads)
 {
-    const std::vector<Length> of_entry = letters_of(draw.target, is_given(draw.target) && (heads || rank_of(draw) == 4));
+    const std::size_t of_entry = is_given(draw.target) && (heads || rank_of(draw) == 4) ? 3 : 2;
     if (draw.values) {
-        if (draw.values->shape.size() == of_entry.size() + 1) {
+        if (draw.values->shape.size() == of_entry + 1) {
             require_entries(draw.values->shape.front(), entries, draw.target);
             draw.values = part_of(*draw.values, entry);
         }
         return;
     }
-    if (!draw.shape) {
-        draw.shape = of_entry;
-        draw.shape->insert(draw.shape->begin(), entries);
+    if (!draw.shape && draw.take.empty()) {
+        draw.entries = entries;
+        draw.take = {entry};
     }
-    if (draw.shape->size() == draw.take.size() + of_entry.size() + 1) {
+    if (draw.shape && draw.shape->size() == draw.take.size() + of_entry + 1) {
         if (const auto* first = std::get_if<Index>(&(*draw.shape)[draw.take.size()])) {
             require_entries(*first, entries, draw.target);
         }
@@ -103,6 +88,19 @@ Recipe with_draws_of(Index entry, Recipe recipe)
         }
     }
     return recipe;
+}
+
+Shape without_batch_of_one(Shape shape, Target target)
+{
+    if (!is_by_position(target) && target != Target::position_embedding) {
+        return shape;
+    }
+    const std::size_t most = is_given(target) ? 3 : 2;
+    while (shape.size() > most && shape.front() == 1) {
+        shape.erase(shape.begin());
+    }
+    shape.insert(shape.begin(), shape.size() == 1 ? 1 : 0, 1);
+    return shape;
 }
 
 Literal part_of(const Literal& literal, Index entry)

@@ -28,6 +28,10 @@ namespace attn::model {
 /// The recipe with draws that keep what this entry has of the embeddings. Throws Error(data) for (n, T, D) where n is not B.
 [[nodiscard]] Recipe with_draws_of(Index entry, Recipe recipe);
 
+/// The shape of a tensor by position without a batch of one in front, (1, T, D), and that of a single position of which the
+/// numbers alone are there, (D): as PyTorch prints them. Of another tensor the shape itself.
+[[nodiscard]] Shape without_batch_of_one(Shape shape, Target target);
+
 /// The part of a stated tensor (B, …).
 [[nodiscard]] Literal part_of(const Literal& literal, Index entry);
 

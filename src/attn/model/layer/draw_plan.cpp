@@ -1,5 +1,6 @@
 #include "attn/model/layer/draw_plan.hpp"
 
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/overrides.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <map>
 
@@ -161,7 +163,7 @@ void require_padding(const PlacedDraw& placed, const Shape& table)
 bool fits(const Draw& draw, const Shape& shape, const ModelDims& dims)
 {
     const std::vector<Shape> allowed = allowed_shapes(draw, dims);
-    return std::ranges::find(allowed, shape) != allowed.end();
+    return std::ranges::find(allowed, without_batch_of_one(shape, draw.target)) != allowed.end();
 }
 
 /// For a matrix that stands the other way round. The sizes of heads follow from it where the recipe does not say them.
@@ -186,28 +188,50 @@ std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims d
                                                   side_names.at(static_cast<std::size_t>(*draw.side)));
 }
 
-/// The sizes that the recipe leaves to their defaults, of those that the tensor has and the shape does not.
-std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
+/// A shape with one length more than an entry has.
+std::string of_a_batch(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
 {
-    const Dims said = dims_of(*placed.recipe);
+    const Draw& draw = placed.draw;
+    const bool more = shape.size() == allowed_shapes(draw, dims).front().size() + 1;
+    if (!more || !is_by_position(draw.target) || batch_size(*placed.recipe)) {
+        return {};
+    }
+    const char* one = draw.values ? "" : R"(, or "take": [0] of the draw keeps the first)";
+    return fmt::format(R"(; "batch": {} of input says that these are {} entries{})", shape.front(), shape.front(), one);
+}
+
+/// Where sizes come from, of those that the tensor has and the shape does not: their defaults, or other draws.
+std::string sources_of_sizes(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
+{
+    const StatedDims stated = stated_dims(*placed.recipe);
+    const Dims& said = stated.dims;
     const Shape natural = allowed_shapes({.target = placed.draw.target, .side = placed.draw.side}, dims).front();
     std::string list;
     const auto called = [&](const FieldInfo& field) {
         return placed.typed != nullptr ? placed.typed->option_of(field) : std::string(field.key);
     };
-    const auto add = [&](const FieldInfo& field, const std::optional<Index>& given, Index size) {
-        const bool of_tensor = std::ranges::find(natural, size) != natural.end();
-        if (!given && of_tensor && std::ranges::find(shape, size) == shape.end()) {
+    const auto add = [&](bool of_target, const FieldInfo& field, const std::optional<Index>& given, Index size) {
+        const bool of_tensor = of_target && std::ranges::find(natural, size) != natural.end();
+        if (!of_tensor || std::ranges::find(shape, size) != shape.end()) {
+            return;
+        }
+        const auto place = stated.places.find(&field);
+        if (place != stated.places.end() && !place->second.starts_with(placed.place + ".")) {
+            list += fmt::format("; {} is {} in {}", field.name(), size, place->second);
+        } else if (!given) {
             list += fmt::format("; {} is {} by default, {} sets it", field.name(), size, called(field));
         }
     };
     const Target target = placed.draw.target;
-    const bool of_score = target == Target::W_a || target == Target::U_a;
-    add(field::embed_dim, of_score || is_given(target) ? Index{0} : said.embed_dim, dims.D);
-    add(field::d_k, target == Target::W_v || target == Target::W_o ? Index{0} : said.d_k, dims.d_k);
-    add(field::d_v, target == Target::W_v ? said.d_v : Index{0}, dims.d_v);
-    const bool hidden = of_score && placed.recipe->attention.score == core::Score::additive;
-    add(field::d_a, hidden ? said.d_a : Index{0}, dims.d_a);
+    const auto one_of = [&](std::initializer_list<Target> targets) {
+        return std::ranges::find(targets, target) != targets.end();
+    };
+    const bool of_score = one_of({Target::W_a, Target::U_a});
+    add(target <= Target::W_o && !is_given(target), field::embed_dim, said.embed_dim, dims.D);
+    add(of_score || one_of({Target::W_q, Target::W_k, Target::queries, Target::keys, Target::b_q, Target::b_k}), field::d_k,
+        said.d_k, dims.d_k);
+    add(one_of({Target::W_v, Target::values, Target::b_v}), field::d_v, said.d_v, dims.d_v);
+    add(of_score && placed.recipe->attention.score == core::Score::additive, field::d_a, said.d_a, dims.d_a);
     const bool of_keys = target == Target::keys || target == Target::values;
     if (target == Target::keys && shape.back() != natural.back()) {
         list += "; only additive scores compare queries and keys of two widths";
@@ -239,17 +263,17 @@ void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims
         list += (list.empty() ? "" : " or ") + to_string(one);
     }
     list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
-    throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)),
-                "the shape " + to_string(shape),
-                fmt::format("with these dimensions {}{}{}", list,
-                            placed.draw.target == Target::position_embedding ? ", or more rows" : "",
-                            placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
+    throw Error(
+        ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)), "the shape " + to_string(shape),
+        fmt::format("with these dimensions {}{}{}", list,
+                    placed.draw.target == Target::position_embedding ? ", or more rows" : "",
+                    placed.recipe == nullptr ? "" : of_a_batch(placed, shape, dims) + sources_of_sizes(placed, shape, dims)));
 }
 
-/// A vector has no dimensions of length 1 beside its own.
+/// A vector has no dimensions of length 1 beside its own, and an entry none of its batch.
 Shape flat(const Shape& shape, Target target)
 {
-    return target >= Target::b_q ? Shape{element_count(shape)} : shape;
+    return target >= Target::b_q ? Shape{element_count(shape)} : without_batch_of_one(shape, target);
 }
 
 /// Where each parameter, or each head of it, comes from: "draws[2]", or a file.

@@ -4,104 +4,126 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/layer/model_dims.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 namespace attn::model {
 namespace {
+
+/// A length, and the draw that says it.
+struct Said {
+    Index length;
+    std::string place;
+};
 
 class Shapes {
 public:
     explicit Shapes(const Recipe& recipe) : recipe_(recipe) {}
 
-    /// The last length of the first of these tables that is stated.
-    [[nodiscard]] std::optional<Index> width(std::initializer_list<Target> tables) const
+    /// The last length of the first of these tables that says it.
+    [[nodiscard]] std::optional<Said> width(std::initializer_list<Target> tables) const
     {
-        const Shape table = first(tables);
-        return table.empty() ? std::nullopt : std::optional(table.back());
+        return first(tables, [](const Shape& table) { return table.size() > 1 ? table.back() : 0; });
     }
 
-    [[nodiscard]] std::optional<Index> rows(std::initializer_list<Target> tables) const
+    [[nodiscard]] std::optional<Said> rows(std::initializer_list<Target> tables) const
     {
-        const Shape table = first(tables);
-        return table.empty() ? std::nullopt : std::optional(table.front());
-    }
-
-    [[nodiscard]] std::optional<MatrixSizes> sizes(Target W) const
-    {
-        const Shape shape = find(W);
-        return is_matrix(shape) ? std::optional(sizes_of(shape, side_of(recipe_, W))) : std::nullopt;
+        return first(tables, [](const Shape& table) { return table.size() == 2 ? table.front() : 0; });
     }
 
     /// The numbers of a row of queries, keys or values, and the heads where each has a matrix of its own.
-    [[nodiscard]] std::optional<Index> numbers(std::initializer_list<Target> given) const
+    [[nodiscard]] std::optional<Said> numbers(std::initializer_list<Target> given) const
     {
-        for (const Target target : given) {
-            if (const Shape shape = find(target); is_matrix(shape)) {
-                return shape.back();
-            }
-        }
-        return std::nullopt;
+        return first(given, [](const Shape& shape) { return is_matrix(shape) ? shape.back() : 0; });
     }
-    [[nodiscard]] std::optional<Index> heads(std::initializer_list<Target> given) const
+    [[nodiscard]] std::optional<Said> heads(std::initializer_list<Target> given) const
     {
-        for (const Target target : given) {
-            if (const Shape shape = find(target); shape.size() == 3) {
-                return shape.front();
-            }
-        }
-        return std::nullopt;
+        return first(given, [](const Shape& shape) { return shape.size() == 3 ? shape.front() : 0; });
     }
 
-    /// Of one head, of which there are as many, or as the stack has.
-    [[nodiscard]] std::optional<Index> head_size(Target W, Index heads) const
+    /// What W reads, and what it makes: of one head in a stack, otherwise of all.
+    [[nodiscard]] std::optional<Said> in(Target W) const
     {
-        const std::optional<MatrixSizes> read = sizes(W);
-        if (!read || (read->stack == 0 && read->out % heads != 0)) {
-            return std::nullopt;
-        }
-        return read->stack != 0 ? read->out : read->out / heads;
+        return first({W}, [&](const Shape& shape) { return is_matrix(shape) ? sizes(W, shape).in : 0; });
+    }
+    [[nodiscard]] std::optional<Said> out(Target W) const
+    {
+        return first({W}, [&](const Shape& shape) { return is_matrix(shape) ? sizes(W, shape).out : 0; });
+    }
+
+    /// What W makes for one head, of which there are as many, or as the stack has.
+    [[nodiscard]] std::optional<Said> head_size(Target W, Index heads) const
+    {
+        return first({W}, [&](const Shape& shape) -> Index {
+            const Index made = is_matrix(shape) ? sizes(W, shape).out : 0;
+            return shape.size() == 3 ? made : made % heads == 0 ? made / heads : 0;
+        });
     }
 
     /// What each head has of a vector.
-    [[nodiscard]] std::optional<Index> share(Target vector, Index heads) const
+    [[nodiscard]] std::optional<Said> share(Target vector, Index heads) const
     {
-        const Shape shape = find(vector);
-        const Index count = shape.empty() ? 0 : element_count(shape);
-        return count == 0 || count % heads != 0 ? std::nullopt : std::optional(count / heads);
-    }
-
-    [[nodiscard]] std::optional<Index> stack(Target W) const
-    {
-        const std::optional<MatrixSizes> read = sizes(W);
-        return read && read->stack != 0 ? std::optional(read->stack) : std::nullopt;
+        return first({vector}, [&](const Shape& shape) {
+            const Index count = shape.empty() ? 0 : element_count(shape);
+            return count % heads == 0 ? count / heads : 0;
+        });
     }
 
 private:
     /// Of one matrix, or of a stack of them.
     [[nodiscard]] static bool is_matrix(const Shape& shape) { return shape.size() == 2 || shape.size() == 3; }
 
-    [[nodiscard]] Shape first(std::initializer_list<Target> tables) const
+    [[nodiscard]] MatrixSizes sizes(Target W, const Shape& shape) const { return sizes_of(shape, side_of(recipe_, W)); }
+
+    /// What `read` finds in the first of these tensors where it is not 0, which stands for a length that is not said.
+    template <typename Read>
+    [[nodiscard]] std::optional<Said> first(std::initializer_list<Target> targets, Read read) const
     {
-        for (const Target target : tables) {
-            if (Shape shape = find(target); shape.size() == 2) {
-                return shape;
+        for (const Target target : targets) {
+            const Tensor tensor = find(target);
+            if (const Index length = read(tensor.shape); length != 0) {
+                const auto* draw = std::get_if<Draw>(&recipe_.draws[tensor.step]);
+                const FieldInfo& field = draw->values ? draw_field::values : draw->shape ? draw_field::shape : draw_field::head;
+                return Said{length, fmt::format("{}.{}", place_of_step(tensor.step), field.name())};
             }
         }
-        return {};
+        return std::nullopt;
     }
 
-    /// Empty where nothing is said, or letters are.
-    [[nodiscard]] Shape find(Target target) const
+    struct Tensor {
+        Shape shape = {}; ///< 0 for a length that is letters; empty: none is said
+        std::size_t step = 0;
+    };
+
+    /// Heads that are drawn one by one are a stack.
+    [[nodiscard]] Tensor find(Target target) const
     {
-        for (const Step& step : recipe_.draws) {
-            const auto* draw = std::get_if<Draw>(&step);
-            if (draw != nullptr && draw->target == target && !draw->head) {
-                return draw->values ? draw->values->shape : drawn_shape(*draw);
+        Tensor found;
+        Index heads = 0;
+        for (std::size_t step = 0; step < recipe_.draws.size(); ++step) {
+            const auto* draw = std::get_if<Draw>(&recipe_.draws[step]);
+            if (draw == nullptr || draw->target != target) {
+                continue;
             }
+            Shape shape = draw->values ? draw->values->shape : drawn_shape(*draw);
+            if (!draw->head) {
+                return {without_batch_of_one(std::move(shape), target), step};
+            }
+            if (heads == 0 || (found.shape.size() < 2 && shape.size() > 1)) {
+                found = {std::move(shape), step};
+            }
+            heads = std::max(heads, *draw->head + 1);
         }
-        return {};
+        if (heads != 0 && has_side(target)) {
+            const bool said = found.shape.size() > 1;
+            found.shape = {heads, said ? *(found.shape.end() - 2) : 0, said ? found.shape.back() : 0};
+        }
+        return found;
     }
 
     /// What `take` leaves of it.
@@ -110,10 +132,7 @@ private:
         Shape shape;
         for (const Length& length : draw.shape.value_or(std::vector<Length>())) {
             const auto* number = std::get_if<Index>(&length);
-            if (number == nullptr) {
-                return {};
-            }
-            shape.push_back(*number);
+            shape.push_back(number == nullptr ? 0 : *number);
         }
         shape.erase(shape.begin(), shape.begin() + std::min(std::ssize(draw.take), std::ssize(shape)));
         return shape;
@@ -122,70 +141,123 @@ private:
     const Recipe& recipe_;
 };
 
+/// Fills in what the recipe leaves out.
+class Filling {
+public:
+    explicit Filling(const Recipe& recipe) : recipe_(recipe), shapes_(recipe), stated_{.dims = recipe.dims} {}
+
+    [[nodiscard]] StatedDims stated() &&
+    {
+        widths();
+        given();
+        projections();
+        if (recipe_.attention.score == core::Score::additive) {
+            hidden();
+        }
+        return std::move(stated_);
+    }
+
+private:
+    using Length = std::optional<Index> Dims::*;
+
+    void fill(const FieldInfo& field, Length length, std::optional<Said> said)
+    {
+        if (said && !(dims_.*length)) {
+            dims_.*length = said->length;
+            stated_.places.emplace(&field, std::move(said->place));
+        }
+    }
+    void fill_if_other(const FieldInfo& field, Length length, std::optional<Said> said, std::optional<Index> usual)
+    {
+        if (said && said->length != usual) {
+            fill(field, length, std::move(said));
+        }
+    }
+
+    void widths()
+    {
+        fill(field::vocab_size, &Dims::vocab_size,
+             shapes_.rows({Target::embedding, Target::key_embedding, Target::value_embedding}));
+        fill(field::embed_dim, &Dims::embed_dim,
+             shapes_.width({Target::embedding, Target::embeddings, Target::position_embedding}));
+        fill(field::embed_dim, &Dims::embed_dim, shapes_.in(Target::W_q));
+        fill_if_other(field::key_dim, &Dims::key_dim, read_from({Target::key_embedding, Target::key_embeddings}, Target::W_k),
+                      dims_.embed_dim);
+        fill_if_other(field::value_dim, &Dims::value_dim, read_from({Target::value_embedding}, Target::W_v),
+                      dims_.key_dim ? dims_.key_dim : dims_.embed_dim);
+    }
+
+    /// The width of tables, or what W reads of one that the recipe has.
+    [[nodiscard]] std::optional<Said> read_from(std::initializer_list<Target> tables, Target W) const
+    {
+        std::optional<Said> width = shapes_.width(tables);
+        const bool any = std::ranges::any_of(tables, [&](Target table) { return find_draw(recipe_, table).has_value(); });
+        return width || !any ? width : shapes_.in(W);
+    }
+
+    void given()
+    {
+        fill(field::heads, &Dims::heads, shapes_.heads({Target::queries}));
+        fill(field::kv_heads, &Dims::kv_heads, shapes_.heads({Target::keys, Target::values}));
+        fill(field::d_k, &Dims::d_k, shapes_.numbers({Target::queries, Target::keys}));
+        fill(field::d_v, &Dims::d_v, shapes_.numbers({Target::values}));
+    }
+
+    void projections()
+    {
+        fill(field::heads, &Dims::heads, shapes_.heads({Target::W_q}));
+        const Index H = dims_.heads.value_or(1);
+        fill(field::d_k, &Dims::d_k, shapes_.head_size(Target::W_q, H));
+        fill(field::kv_heads, &Dims::kv_heads, shapes_.heads({Target::W_k, Target::W_v}));
+        if (std::optional<Said> W_k = shapes_.out(Target::W_k); W_k && dims_.d_k && W_k->length % *dims_.d_k == 0) {
+            W_k->length /= *dims_.d_k;
+            fill_if_other(field::kv_heads, &Dims::kv_heads, std::move(W_k), H);
+        }
+        const Index H_kv = dims_.kv_heads.value_or(H);
+        fill(field::d_k, &Dims::d_k, shapes_.head_size(Target::W_k, H_kv));
+        fill(field::d_v, &Dims::d_v, shapes_.head_size(Target::W_v, H_kv));
+        std::optional<Said> read = shapes_.in(Target::W_o);
+        if (read && read->length % H == 0) {
+            read->length /= H;
+            fill(field::d_v, &Dims::d_v, std::move(read));
+            fill_if_other(field::output_dim, &Dims::output_dim, shapes_.out(Target::W_o), dims_.embed_dim);
+        }
+    }
+
+    /// Numbers of additive scores.
+    void hidden()
+    {
+        const Index H = dims_.heads.value_or(1);
+        for (const Target W : {Target::W_a, Target::U_a}) {
+            fill(field::d_a, &Dims::d_a, shapes_.head_size(W, H));
+        }
+        for (const Target vector : {Target::v_a, Target::b_Wa, Target::b_Ua}) {
+            fill(field::d_a, &Dims::d_a, shapes_.share(vector, H));
+        }
+    }
+
+    const Recipe& recipe_;
+    Shapes shapes_;
+    StatedDims stated_;
+    Dims& dims_ = stated_.dims;
+};
+
 } // namespace
+
+StatedDims stated_dims(const Recipe& recipe)
+{
+    return Filling(recipe).stated();
+}
 
 Dims dims_of(const Recipe& recipe)
 {
-    const Shapes stated(recipe);
-    Dims dims = recipe.dims;
-    const auto fill = [](std::optional<Index>& length, std::optional<Index> said) {
-        length = length ? length : said;
-        return length;
-    };
-    const std::optional<MatrixSizes> W_q = stated.sizes(Target::W_q);
-    fill(dims.vocab_size, stated.rows({Target::embedding, Target::key_embedding, Target::value_embedding}));
-    fill(dims.embed_dim, stated.width({Target::embedding, Target::embeddings, Target::position_embedding}));
-    fill(dims.embed_dim, W_q ? std::optional(W_q->in) : std::nullopt);
-    const std::optional<Index> key_dim = stated.width({Target::key_embedding, Target::key_embeddings});
-    const std::optional<Index> value_dim = stated.width({Target::value_embedding});
-    const auto read_by = [&](Target W, std::initializer_list<Target> tables) { // which the recipe has
-        const bool any = std::ranges::any_of(tables, [&](Target table) { return find_draw(recipe, table).has_value(); });
-        const std::optional<MatrixSizes> sizes = any ? stated.sizes(W) : std::nullopt;
-        return sizes ? std::optional(sizes->in) : std::nullopt;
-    };
-    const auto fill_if_other = [](std::optional<Index>& length, std::optional<Index> said, std::optional<Index> usual) {
-        length = length || said == usual ? length : said;
-    };
-    fill_if_other(dims.key_dim, key_dim ? key_dim : read_by(Target::W_k, {Target::key_embedding, Target::key_embeddings}),
-                  dims.embed_dim);
-    fill_if_other(dims.value_dim, value_dim ? value_dim : read_by(Target::W_v, {Target::value_embedding}),
-                  dims.key_dim ? dims.key_dim : dims.embed_dim);
-
-    fill(dims.heads, stated.heads({Target::queries}));
-    fill(dims.kv_heads, stated.heads({Target::keys, Target::values}));
-    fill(dims.d_k, stated.numbers({Target::queries, Target::keys}));
-    fill(dims.d_v, stated.numbers({Target::values}));
-
-    fill(dims.heads, stated.stack(Target::W_q));
-    const Index H = dims.heads.value_or(1);
-    fill(dims.d_k, stated.head_size(Target::W_q, H));
-    fill(dims.kv_heads, stated.stack(Target::W_k));
-    fill(dims.kv_heads, stated.stack(Target::W_v));
-    if (const std::optional<MatrixSizes> W_k = stated.sizes(Target::W_k); W_k && dims.d_k && W_k->out % *dims.d_k == 0) {
-        const Index H_kv = W_k->out / *dims.d_k;
-        fill(dims.kv_heads, H_kv == H ? std::nullopt : std::optional(H_kv));
-    }
-    const Index H_kv = dims.kv_heads.value_or(H);
-    fill(dims.d_k, stated.head_size(Target::W_k, H_kv));
-    fill(dims.d_v, stated.head_size(Target::W_v, H_kv));
-    if (const std::optional<MatrixSizes> W_o = stated.sizes(Target::W_o); W_o && W_o->in % H == 0) {
-        fill(dims.d_v, W_o->in / H);
-        fill(dims.output_dim, W_o->out == dims.embed_dim ? std::nullopt : std::optional(W_o->out));
-    }
-    if (recipe.attention.score == core::Score::additive) {
-        for (const Target W : {Target::W_a, Target::U_a}) {
-            fill(dims.d_a, stated.head_size(W, H));
-        }
-        for (const Target vector : {Target::v_a, Target::b_Wa, Target::b_Ua}) {
-            fill(dims.d_a, stated.share(vector, H));
-        }
-    }
-    return dims;
+    return stated_dims(recipe).dims;
 }
 
 std::optional<Index> stated_key_size(const Recipe& recipe)
 {
-    return Shapes(recipe).numbers({Target::keys});
+    const std::optional<Said> size = Shapes(recipe).numbers({Target::keys});
+    return size ? std::optional(size->length) : std::nullopt;
 }
 
 TensorView checked_view(const Literal& literal, Dtype dtype, const std::string& what)

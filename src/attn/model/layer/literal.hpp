@@ -4,12 +4,21 @@
 #include "attn/model/recipe/recipe.hpp"
 #include "attn/tensor/view.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 
 namespace attn::model {
 
-/// The dims of the recipe and, where it leaves one out, what the shapes of its literals say; they may contradict each other.
+struct FieldInfo;
+
+/// The dims of the recipe and, where it leaves one out, what its draws say: the shapes of those that it states, the lengths in
+/// numbers of others, and how many heads it draws one by one. They may contradict each other.
+struct StatedDims {
+    Dims dims = {};
+    std::map<const FieldInfo*, std::string> places = {}; ///< of what a draw says: "draws[1].shape"
+};
+[[nodiscard]] StatedDims stated_dims(const Recipe& recipe);
 [[nodiscard]] Dims dims_of(const Recipe& recipe);
 
 /// How many numbers each of the given keys has, if that is stated.

@@ -138,15 +138,15 @@ Index alignment_size(const Recipe& recipe, const Dims& said, Index d_k, const Or
 }
 
 /// `given`: 0 where nothing says it.
-Index rows_of_table(Index given, const Words& words, const Origin& origin)
+Index rows_of_table(Index given, const Words& words, const Recipe& recipe, const Origin& origin)
 {
+    const auto called = [&] { return origin.with_sizes_of(stated_dims(recipe).places).name_of(field::vocab_size); };
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
         if (given != 0 && given < distinct) {
             const std::string allowed = fmt::format("{} or more, the distinct words of the input", distinct);
-            throw origin.table().empty()
-                ? Error(ErrorKind::data, origin.name_of(field::vocab_size), std::to_string(given), allowed)
-                : Error(ErrorKind::data, origin.table(), counted(given, "row"), allowed);
+            throw origin.table().empty() ? Error(ErrorKind::data, called(), std::to_string(given), allowed)
+                                         : Error(ErrorKind::data, origin.table(), counted(given, "row"), allowed);
         }
         return given == 0 ? distinct : given;
     }
@@ -164,7 +164,7 @@ Index rows_of_table(Index given, const Words& words, const Origin& origin)
         if (words.ids[i] < 0 || words.ids[i] >= given) {
             throw Error(ErrorKind::data, fmt::format("id at position {}", i), std::to_string(words.ids[i]),
                         fmt::format("0 to {} ({})", given - 1,
-                                    origin.table().empty() ? fmt::format("{} is {}", origin.name_of(field::vocab_size), given)
+                                    origin.table().empty() ? fmt::format("{} is {}", called(), given)
                                                            : fmt::format("{} has {}", origin.table(), counted(given, "row"))));
         }
     }
@@ -225,6 +225,23 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     return draw.head || draw.target == Target::W_o ? matrix : by_head(heads, matrix);
 }
 
+/// The length that the input decides: how many rows a table, or a tensor by position, has.
+std::string rows_in_letters(Target target, const ModelDims& l)
+{
+    switch (target) {
+    case Target::embedding:
+    case Target::key_embedding:
+    case Target::value_embedding: return "V";
+    case Target::position_embedding: return l.S > l.T ? "S" : "T";
+    case Target::embeddings:
+    case Target::queries: return "T";
+    case Target::key_embeddings:
+    case Target::keys:
+    case Target::values: return "S";
+    default: return {};
+    }
+}
+
 /// The shape that says what a draw without one does. xavier and kaiming read the first two lengths of a shape, and without one
 /// they count all heads: as one matrix has them, or, empty, as no shape does.
 Shape form_of(const Draw& draw, const ModelDims& dims)
@@ -245,29 +262,31 @@ Shape form_of(const Draw& draw, const ModelDims& dims)
 ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin)
 {
     ModelDims l;
-    const Dims dims = dims_of(recipe);
+    const StatedDims stated = stated_dims(recipe);
+    const Dims& dims = stated.dims;
+    const Origin named = origin.with_sizes_of(stated.places);
     const bool given = find_draw(recipe, Target::queries).has_value();
     l.D = dims.embed_dim.value_or(16);
     l.H = dims.heads.value_or(1);
     l.H_kv = dims.kv_heads.value_or(l.H);
-    require_kv_heads(l.H, l.H_kv, origin);
+    require_kv_heads(l.H, l.H_kv, named);
     l.key_dim = dims.key_dim.value_or(0);
     l.value_dim = dims.value_dim.value_or(0);
     const auto size = [&](const std::optional<Index>& said, Index with_one_head, Target W, Index read) {
-        return said ? *said : given ? with_one_head : head_size(keeps_size(recipe, W) ? read : with_one_head, l.D, l.H, origin);
+        return said ? *said : given ? with_one_head : head_size(keeps_size(recipe, W) ? read : with_one_head, l.D, l.H, named);
     };
     l.d_k = size(dims.d_k, 24, Target::W_q, l.D);
     const std::optional<Draw> W_v = find_draw(recipe, Target::W_v);
     l.d_v = size(dims.d_v, 28, Target::W_v, W_v && W_v->init == Initialisation::identity ? l.values_read() : l.D);
-    require_rope(recipe, l.d_k, origin);
-    require_width(l.H, l.d_k, field::d_k, origin);
-    require_width(l.H, l.d_v, field::d_v, origin);
+    require_rope(recipe, l.d_k, named);
+    require_width(l.H, l.d_k, field::d_k, named);
+    require_width(l.H, l.d_v, field::d_v, named);
     if (given) { // words have no embeddings: what W_o makes by default
         l.D = l.H * l.d_v;
     }
-    l.d_a = alignment_size(recipe, dims, l.d_k, origin);
+    l.d_a = alignment_size(recipe, dims, l.d_k, named);
     if (l.d_a != 0) {
-        require_width(l.H, l.d_a, field::d_a, origin);
+        require_width(l.H, l.d_a, field::d_a, named);
     }
     if (given && recipe.attention.score == core::Score::additive) {
         l.key_size = stated_key_size(recipe).value_or(0);
@@ -276,7 +295,7 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.S = words.S;
     l.V = dims.vocab_size.value_or(0);
     l.output_dim = dims.output_dim.value_or(0);
-    require_layer(recipe, l, origin);
+    require_layer(recipe, l, named);
     return l;
 }
 
@@ -298,14 +317,14 @@ void require_whole_identity(const Recipe& recipe)
 
 ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin)
 {
-    return with_words(least_dims(recipe, {words.T(), words.S()}, origin), words, origin);
+    return with_words(least_dims(recipe, {words.T(), words.S()}, origin), words, recipe, origin);
 }
 
-ModelDims with_words(ModelDims least, const Words& words, const Origin& origin)
+ModelDims with_words(ModelDims least, const Words& words, const Recipe& recipe, const Origin& origin)
 {
     least.T = words.T();
     least.S = words.S();
-    least.V = rows_of_table(least.V, words, origin);
+    least.V = rows_of_table(least.V, words, recipe, origin);
     return least;
 }
 
@@ -350,7 +369,9 @@ Shape shape_of(const Draw& draw, const ModelDims& dims)
         return draw.values->shape;
     }
     if (!draw.shape) {
-        return natural_shape(draw, dims);
+        Shape natural = natural_shape(draw, dims);
+        natural.insert(natural.begin(), draw.entries ? 1 : 0, draw.entries.value_or(0));
+        return natural;
     }
     Shape shape;
     for (const Length& length : *draw.shape) {
@@ -382,6 +403,9 @@ Recipe spelled_out(Recipe recipe, const ModelDims& dims)
         const bool of_entries = is_by_position(draw->target) && batch_size(recipe); // of which each has a part
         if (const Shape shape = form_of(*draw, dims); !draw->shape && !draw->values && !of_entries && !shape.empty()) {
             draw->shape.emplace(shape.begin(), shape.end());
+            if (std::string rows = rows_in_letters(draw->target, dims); !rows.empty()) {
+                *(draw->shape->end() - 2) = std::move(rows);
+            }
         }
     }
     return recipe;
@@ -404,8 +428,11 @@ std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)
         } else {
             shapes.push_back({rows, heads * columns});
         }
-    } else if (draw.target == Target::position_embedding && shape_of(draw, dims).size() == draw.take.size() + 2) {
-        const Index rows = shape_of(draw, dims)[draw.take.size()]; // for longer texts, too
+    } else if (draw.target == Target::position_embedding) {
+        Shape table = shape_of(draw, dims);
+        table.erase(table.begin(), table.begin() + std::min(std::ssize(draw.take), std::ssize(table)));
+        table = without_batch_of_one(std::move(table), draw.target);
+        const Index rows = table.size() == 2 ? table.front() : 0; // for longer texts, too
         shapes.front().front() = std::max(rows, natural.front());
     } else if (is_given(draw.target) && natural.size() == 2) {
         shapes.push_back({1, natural.front(), natural.back()});

@@ -26,8 +26,8 @@ struct ModelDims {
 [[nodiscard]] ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin = {});
 /// The same for words of which only the numbers are known: V is 0 where the words decide it.
 [[nodiscard]] ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin = {});
-/// What resolve() gives, from what least_dims() gives for any words.
-[[nodiscard]] ModelDims with_words(ModelDims least, const Words& words, const Origin& origin = {});
+/// What resolve() gives, from what least_dims() gives for the recipe and any words.
+[[nodiscard]] ModelDims with_words(ModelDims least, const Words& words, const Recipe& recipe, const Origin& origin = {});
 
 /// Throws Error(data) for an identity W_v that would cut numbers off the values, or add zeros to them: no new recipe
 /// means that.
@@ -45,7 +45,8 @@ struct HeadsPart {
 [[nodiscard]] Index heads_of(Target target, const ModelDims& dims);
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const ModelDims& dims);
-/// The recipe with the sizes, sides and shapes that it leaves to defaults, as a form to fill in; it gives the same result.
+/// The recipe with the sizes, sides and shapes that it leaves to defaults, as a form to fill in; it gives the same result. What
+/// follows from the words, such as the rows of a table, stands as a letter, so that other words may take their place.
 [[nodiscard]] Recipe spelled_out(Recipe recipe, const ModelDims& dims);
 /// What `take` may leave of a draw with a target: the natural shape first.
 [[nodiscard]] std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims);

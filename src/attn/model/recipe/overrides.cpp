@@ -352,6 +352,13 @@ Origin Origin::with_table_of(const std::string& file) const
     return origin;
 }
 
+Origin Origin::with_sizes_of(std::map<const FieldInfo*, std::string> draws) const
+{
+    Origin origin = *this;
+    origin.sizes_ = std::move(draws);
+    return origin;
+}
+
 Origin Origin::with_steps(std::set<std::size_t> steps) const
 {
     Origin origin = *this;
@@ -361,6 +368,9 @@ Origin Origin::with_steps(std::set<std::size_t> steps) const
 
 std::string Origin::name_of(const FieldInfo& field) const
 {
+    if (const auto size = sizes_.find(&field); size != sizes_.end()) {
+        return fmt::format("{} of {}", field.name(), size->second);
+    }
     return from_option(field) ? option_(field) : std::string(field.key);
 }
 

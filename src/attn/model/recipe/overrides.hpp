@@ -51,16 +51,22 @@ public:
     /// The same beside an embedding table that came with the parameters of a file, which says how many rows there are.
     [[nodiscard]] Origin with_table_of(const std::string& file) const;
 
+    /// The same where draws say sizes that nothing else does: "draws[1].shape" of field::vocab_size.
+    [[nodiscard]] Origin with_sizes_of(std::map<const FieldInfo*, std::string> draws) const;
+
     /// The same where the command line has changed these steps of the draws.
     [[nodiscard]] Origin with_steps(std::set<std::size_t> steps) const;
     [[nodiscard]] bool changes_step(std::size_t step) const { return steps_.contains(step); }
 
     /// Whether the command line decides over the field.
     [[nodiscard]] bool from_option(const FieldInfo& field) const { return all_ || overrides_.contains(field); }
-    /// "--heads" when the command line decides, otherwise "dims.heads".
+    /// "--heads" when the command line decides, "heads of draws[2].shape" when a draw does, otherwise "dims.heads".
     [[nodiscard]] std::string name_of(const FieldInfo& field) const;
     /// "--heads" in any case; nothing where no option could change the field.
-    [[nodiscard]] std::string option_of(const FieldInfo& field) const { return option_ == nullptr ? "" : option_(field); }
+    [[nodiscard]] std::string option_of(const FieldInfo& field) const
+    {
+        return option_ == nullptr || sizes_.contains(&field) ? "" : option_(field);
+    }
     /// "--init linear", "--set rounding=step", or "init linear" where a file says it.
     [[nodiscard]] std::string said(const FieldInfo& field, std::string_view value) const;
     /// Error(usage) when the command line decides over one of those that do not fit together, otherwise Error(data).
@@ -73,6 +79,7 @@ private:
     OptionName option_ = nullptr;
     bool all_ = false;
     std::string table_;
+    std::map<const FieldInfo*, std::string> sizes_;
     std::set<std::size_t> steps_;
 };
 

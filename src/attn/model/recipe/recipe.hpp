@@ -237,6 +237,7 @@ struct Draw {
     bool bias = true;                              ///< of multihead_attention
     bool add_bias_kv = false;                      ///< of multihead_attention: bias_k and bias_v, too
     std::optional<Index> head = {};                ///< of W_q … b_v: the only one that the draw makes; all when absent
+    std::optional<Index> entries = {};             ///< the natural shape of each of so many; of a batch (layer/batch.hpp) alone
     std::optional<Literal> values = {}; ///< the tensor itself: nothing is drawn, and of all above only target and side count
 
     bool operator==(const Draw&) const = default;

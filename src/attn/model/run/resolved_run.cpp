@@ -198,7 +198,7 @@ ModelDims resolved_dims(const Recipe& recipe, const Words& words, const Origin& 
     if (!shared->least) {
         shared->least = least_dims(recipe, {words.T(), words.S()}, origin);
     }
-    return with_words(*shared->least, words, origin);
+    return with_words(*shared->least, words, recipe, origin);
 }
 
 /// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.

@@ -85,10 +85,21 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
     write_advice({&best, 1}, buffer);
 }
 
+/// A mistake in what a recipe draws and multiplies may give the same numbers on any input, as where a matrix is symmetric.
+bool is_around_attention(const Candidate& candidate)
+{
+    using model::diagnose::Group;
+    constexpr std::array around{Group::words, Group::draws, Group::seeds, Group::projections};
+    return std::ranges::any_of(candidate.mistakes, [&](const MistakeInfo* mistake) {
+        return std::ranges::find(around, mistake->group) != around.end();
+    });
+}
+
 void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
-    buffer.append(name + " does not decide on this input: it is as near to each of\n");
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
+    const bool of_attention = std::ranges::none_of(tied, is_around_attention);
+    buffer.append(fmt::format("{} does not decide{}: it is as near to each of\n", name, of_attention ? " on this input" : ""));
     for (const Candidate& peer : tied) {
         buffer.append(fmt::format("  {}: largest difference {}\n", what_of(peer), about(peer.distance.largest)));
     }
