@@ -1,4 +1,4 @@
-"""The Python face, run from its sources, over the program that ATTN_CLI names."""
+"""The Python package, run from its sources or from the folder ATTN_PACKAGE, over the program that ATTN_CLI names."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "src/python"), str(ROOT / "tests/cli")]
+sys.path[:0] = [os.path.abspath(os.environ.get("ATTN_PACKAGE", ROOT / "src/python")), str(ROOT / "tests/cli")]
 
 from program import PROGRAM  # noqa: E402
 

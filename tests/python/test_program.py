@@ -29,13 +29,16 @@ def python(text, **environment):
 
 def test_the_variable_comes_first_then_what_is_installed_then_the_path(monkeypatch, tmp_path):
     assert attn_cli.program_path() == PROGRAM
-    installed, on_path = (script(tmp_path / name / "attn-cli", "") for name in ("scripts", "path"))
+    installed, by_target, on_path = (script(tmp_path / name / "attn-cli", "") for name in ("scripts", "bin", "path"))
     monkeypatch.setattr(sysconfig, "get_path", lambda *_: str(tmp_path / "scripts"))
+    monkeypatch.setattr(attn_cli.program, "__file__", str(tmp_path / "attn_cli/program.py"))
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     assert attn_cli.program_path() == PROGRAM
     monkeypatch.delenv("ATTN_CLI")
     assert attn_cli.program_path() == installed
     os.unlink(installed)
+    assert attn_cli.program_path() == by_target
+    os.unlink(by_target)
     assert attn_cli.program_path() == on_path
     os.unlink(on_path)
     with pytest.raises(attn_cli.NoInput, match="attn-cli was not found"):
