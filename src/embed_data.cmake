@@ -55,7 +55,7 @@ foreach(part frame style script)
 endforeach()
 
 # The pages of the manual, in the order in which `attn-cli help` lists them.
-set(manual_pages tutorial output recipes pictures models tensors gradients checking mistakes scale performance library contributing changelog)
+set(manual_pages tutorial output recipes pictures models tensors gradients checking mistakes python scale performance library contributing changelog)
 set(manual_arrays "")
 set(manual_rows "")
 foreach(stem IN LISTS manual_pages)
