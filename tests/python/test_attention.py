@@ -153,7 +153,7 @@ def test_every_option_of_the_program_has_its_name():
     options = {}
     for text in (succeeds("attend", "--help").text, succeeds("--help").text):
         options |= {name.replace("-", "_"): value for name, value in re.findall(r"^  (?:-., )?--([a-z-]+)(?: ([A-Z][^ \n]*))?", text, re.MULTILINE)}
-    for name in ("queries", "keys", "values", "random", "dtype", "seed", "generator", "show", "format", "json", "against", "blind_spots",
+    for name in ("queries", "keys", "values", "random", "grad_random", "dtype", "seed", "generator", "show", "format", "json", "against", "blind_spots",
                  "help", "version", "color"):
         del options[name]
     assert set(KINDS) - set(PYTORCH) - {"enable_gqa"} == set(options)
