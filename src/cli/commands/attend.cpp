@@ -1,7 +1,7 @@
 // attn-cli attend: the attention operator over tensors from files.
 #include "attn/model/attend/attend.hpp"
 
-#include "attn/model/diagnose/together.hpp"
+#include "attn/model/diagnose/backward/against.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
@@ -124,7 +124,10 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, Log& l
             arrays.back().found.array = several ? right.name : "";
         }
         JudgedArrays judged;
-        if (several && !is_gradient(call.resolved.stages.front().item)) {
+        if (is_gradient(call.resolved.stages.front().item)) {
+            const diagnose::Together together = diagnose::explain_gradients(attention, arrays, work);
+            judged.together = several ? std::optional(together) : std::nullopt;
+        } else if (several) {
             judged.together = diagnose::together(attention, arrays, work);
         }
         std::ranges::transform(arrays, std::back_inserter(judged.found),

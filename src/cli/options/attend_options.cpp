@@ -160,6 +160,9 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         throw Error(ErrorKind::usage, model::option::show, stages,
                     "one with --against, or several gradients, or several of context, weights and lse");
     }
+    if (attend.against.suggest && std::ranges::any_of(attend.attend.show, model::is_gradient)) {
+        throw Error(ErrorKind::usage, option::suggest_input.name, "gradients", "context, weights or lse with it");
+    }
     if (several && (attend.against.picture || attend.against.suggest)) {
         throw Error(ErrorKind::usage, model::option::show, stages,
                     fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
