@@ -7,7 +7,7 @@ there is, or one of them. A case counts where the mistake can be told apart (pla
 or stand in the tie that is stated. Fails below 99 % named, at a wrong name, and where an honest backward is accused: one that goes
 through tiles, sums in float32 and rounds what kernels round.
 
-usage: mistaken_gradients.py ATTN_CLI [--shapes N] [--seed S] [--honest N] [--only NAME] [--each N]
+usage: mistaken_gradients.py ATTN_CLI [--shapes N] [--seed S] [--honest N] [--only NAME] [--each N] [--blind]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
 """
 import argparse
@@ -504,6 +504,31 @@ def judge(seed, wanted, program):
     return heard
 
 
+def blind(seed, program):
+    """What --blind-spots says wrongly of the tolerance: each mistake is made, rounded to the types and held against the right
+    gradients. Numbers within a hundredth of a limit decide nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        question = Question(seed, Path(folder))
+        command = [program, "attend", *question.arguments, "--show", ",".join(question.right), "--blind-spots", "--strict", "--json"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    unseen, wrong, made, case = {spot["mistake"] for spot in json.loads(done.stdout)["unseen"]}, [], 0, question.case
+    for name, arrays in question.results.items():
+        if all(np.allclose(x, question.right[array], 1e-9, 1e-12, equal_nan=True) for array, x in arrays.items()):
+            continue  # it may be of an option that is not there
+        share = 0.0
+        for array, x in arrays.items():
+            type = type_of(case, array)
+            rtol, atol = TOLERANCE[type]
+            x, right = rounded(x, type), rounded(question.right[array], type)
+            off = np.where((x == right) | (np.isnan(x) & np.isnan(right)), 0, abs(x - right) / (atol + rtol * abs(right)))
+            share = max(share, np.nan_to_num(off, nan=INF).max(initial=0))
+        made += 1
+        if abs(share - 1) > 0.01 and (share <= 1) != (name in unseen):
+            wrong.append(name)
+            print(f"seed {seed} ({case.type}): {name} {'passes, and is not listed' if share <= 1 else 'does not pass, and is listed'}: {share:.3g}", file=sys.stderr)
+    return made, wrong
+
+
 class Honest(Backward):
     """In tiles of keys and of queries, sums in float32; what kernels round is rounded to the type, or is not."""
 
@@ -555,11 +580,17 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--honest", type=int, default=1000)
     parser.add_argument("--only", action="append", help="the mistakes whose names begin so")
+    parser.add_argument("--blind", action="store_true", help="what passes a test, against what --blind-spots says")
     given = parser.parse_args()
     program, heard = str(Path(given.program).resolve()), {}
     prefixes = tuple(given.only or [""])
     wanted = lambda name: name.startswith(prefixes) and not (given.each and counted(heard.get((name,), Counter())) >= given.each)
     with ThreadPoolExecutor(2, initializer=quiet) as pool:
+        if given.blind:
+            answers = list(pool.map(lambda seed: blind(seed, program), range(given.seed, given.seed + given.shapes)))
+            wrong = sum(len(names) for _, names in answers)
+            print(f"{sum(made for made, _ in answers)} mistakes made in {given.shapes} cases; {wrong} wrong")
+            return 1 if wrong else 0
         wrong = sum(pool.map(lambda seed: accused(seed, program), range(given.seed, given.seed + given.honest)))
         for answers in pool.map(lambda seed: judge(seed, wanted, program), range(given.seed, given.seed + given.shapes)):
             for planted, answer in answers:

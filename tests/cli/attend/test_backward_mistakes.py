@@ -172,3 +172,25 @@ def test_half_precision_is_judged_by_what_the_type_allows(folder):
 
 def test_an_input_for_tied_mistakes_is_not_suggested_for_gradients(folder):
     assert_fails(run("attend", *QKV, "--against", "mine.npz", "--suggest-input", "more.npz", cwd=folder), 2, "--suggest-input")
+
+
+def unseen(folder, *options, given=QKV):
+    report = json.loads(succeeds("attend", *given, *options, "--blind-spots", "--json", cwd=folder).out)
+    return report["possible"], {spot["mistake"]: spot["why"] for spot in report["unseen"]}
+
+
+def test_blind_spots_of_gradients_are_the_mistakes_that_all_of_them_let_pass(folder):
+    possible, through = unseen(folder)
+    assert possible > 60 and len(through) < 10 and "dq-scale-missing" not in through
+    numpy.save(folder / "even.npy", numpy.ones((B, H_KV, S, D_V), "f4"))  # whose mean is the same by any weights
+    _, through = unseen(folder, given=["-q", "q.npy", "-k", "k.npy", "-v", "even.npy", "--grad", "g.npy"])
+    assert through["dq-scale-missing"] == "same" and through["dk-log2e"] == "same"
+    assert "dv-scaled" not in through and "delta-missing" not in through
+    of_dv, through = unseen(folder, "--show", "dv")
+    assert of_dv < possible and "dq-scale-missing" not in through
+
+
+def test_a_test_of_gradients_fails_where_it_sees_too_little(folder):
+    assert run("attend", *QKV, "--blind-spots", "--require", "1000", cwd=folder).code == 1
+    text = succeeds("attend", *QKV, "--blind-spots", "--require", "10", cwd=folder).out.decode()
+    assert text.startswith("this test sees ")
