@@ -19,7 +19,8 @@ def written(pattern, file):
     return re.findall(pattern, (DIAGNOSE / file).read_text(encoding="utf-8"))
 
 
-KNOWN = set(written(r'Row\{"([^"]+)"', "mistakes.cpp"))
+FORWARD = written(r'Row\{"([^"]+)"', "mistakes.cpp")
+KNOWN = {*FORWARD, *written(r'Row\{"([^"]+)"', "backward/mistakes.cpp"), *(f"backward-{name}" for name in FORWARD)}
 ROWS = THREADS[1:]
 
 

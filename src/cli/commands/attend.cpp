@@ -1,7 +1,8 @@
 // attn-cli attend: the attention operator over tensors from files.
 #include "attn/model/attend/attend.hpp"
 
-#include "attn/model/diagnose/together.hpp"
+#include "attn/model/diagnose/backward/against.hpp"
+#include "attn/model/diagnose/backward/blind_spots.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
@@ -142,7 +143,10 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const 
             arrays.back().found.array = several ? right.name : "";
         }
         JudgedArrays judged;
-        if (several && !is_gradient(call.resolved.stages.front().item)) {
+        if (is_gradient(call.resolved.stages.front().item)) {
+            const diagnose::Together together = diagnose::explain_gradients(attention, arrays, work);
+            judged.together = several ? std::optional(together) : std::nullopt;
+        } else if (several) {
             judged.together = diagnose::together(attention, arrays, work);
         }
         std::ranges::transform(arrays, std::back_inserter(judged.found),
@@ -156,12 +160,14 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const 
 }
 
 /// What a test on these inputs would not see.
-int list_blind_spots(const TypedCall& call, const StoredTensor& right)
+int list_blind_spots(const TypedCall& call, const std::vector<StoredTensor>& right)
 {
     const AgainstOptions& options = call.options.against;
+    const core::Work work{.threads = call.globals.threads};
     model::diagnose::HalfReference half(call.resolved, call.resolved.stages.front().item);
-    const model::diagnose::BlindSpots spots =
-        blind_spots(call.resolved, right, options.criterion(), half, {.threads = call.globals.threads});
+    const model::diagnose::BlindSpots spots = is_gradient(call.resolved.stages.front().item)
+                                                  ? backward_blind_spots(call.resolved, right, options.criterion(), work)
+                                                  : blind_spots(call.resolved, right.front(), options.criterion(), half, work);
     try {
         const auto suggested =
             options.suggest ? std::optional(write_revealing_input(call, spots)) : std::optional<report::RevealingFile>();
@@ -224,7 +230,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
         return judge({resolved, options, operands, globals}, result.tensors, only, log);
     }
     if (options.against.blind_spots) {
-        return list_blind_spots({resolved, options, operands, globals}, result.tensors.front());
+        return list_blind_spots({resolved, options, operands, globals}, result.tensors);
     }
     output.show_progress(stages);
     const auto tell = [&](double share) {

@@ -93,6 +93,38 @@ void declare_gradients(Options& options, AttendOptions& attend)
     options.need({kept.option}, model::option::dropout);
 }
 
+std::string shown(const AttendOptions& attend)
+{
+    return fmt::format("{} stages", attend.attend.show.size());
+}
+
+/// What --against and --blind-spots are for.
+void require_judged_stages(const AttendOptions& attend)
+{
+    using namespace model::operand;
+    const std::string stages = shown(attend);
+    const bool several = attend.attend.show.size() > 1;
+    const bool of_variants = attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).empty();
+    const bool of_gradients = std::ranges::all_of(attend.attend.show, model::is_gradient);
+    if (attend.against.given() && several && !of_variants && !of_gradients) {
+        throw Error(ErrorKind::usage, model::option::show, stages,
+                    "one with --against, or several gradients, or several of context, weights and lse");
+    }
+    if (attend.against.suggest && std::ranges::any_of(attend.attend.show, model::is_gradient)) {
+        throw Error(ErrorKind::usage, option::suggest_input.name, "gradients", "context, weights or lse with it");
+    }
+    if (several && (attend.against.picture || attend.against.suggest)) {
+        throw Error(ErrorKind::usage, model::option::show, stages,
+                    fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
+    }
+    const bool of_one = !several && of_variants && !attend.attend.show.contains(model::Item::lse);
+    if (attend.against.blind_spots && !of_gradients && (!of_one || attend.has(kept))) {
+        throw Error(ErrorKind::usage, model::option::show, several ? stages : std::string(name_of(*attend.attend.show.begin())),
+                    attend.has(kept) ? "gradients with --blind-spots and --kept"
+                                     : "context, weights or gradients with --blind-spots");
+    }
+}
+
 } // namespace
 
 void declare_attend(Options& options, AttendOptions& attend)
@@ -108,9 +140,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_against(options, attend.against);
     declare_against_tensors(options, attend.against);
     for (const std::string_view other : // what no mistake of the list is made in
-         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name,
-          model::operand::kept.option, model::operand::grad.option, model::operand::grad_lse.option, option::grad_ones.name,
-          option::grad_random.name}) {
+         {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
         options.exclude({option::blind_spots.name, other});
     }
     for (const model::AttendOperand* other : {&model::operand::cu_seqlens, &model::operand::kept}) {
@@ -173,26 +203,12 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     } else if (attend.show.given()) {
         attend.attend.show = attend.show.items;
     }
-    const std::string stages = fmt::format("{} stages", attend.attend.show.size());
-    const bool several = attend.attend.show.size() > 1;
-    const bool of_variants = attend.attend.show.without({model::Item::context, model::Item::weights, model::Item::lse}).empty();
-    const bool of_gradients = std::ranges::all_of(attend.attend.show, model::is_gradient);
-    if (attend.against.given() && several && !of_variants && !of_gradients) {
-        throw Error(ErrorKind::usage, model::option::show, stages,
-                    "one with --against, or several gradients, or several of context, weights and lse");
-    }
-    if (several && (attend.against.picture || attend.against.suggest)) {
-        throw Error(ErrorKind::usage, model::option::show, stages,
-                    fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
-    }
-    if (attend.against.blind_spots && (several || attend.attend.show.contains(model::Item::lse) || !of_variants)) {
-        throw Error(ErrorKind::usage, model::option::show, several ? stages : std::string(name_of(*attend.attend.show.begin())),
-                    "context or weights with --blind-spots");
-    }
+    require_judged_stages(attend);
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;
     if (info_of(attend.format).one_array && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz, .safetensors and .bin hold several");
+        throw Error(ErrorKind::usage, model::option::show, shown(attend),
+                    "one in an .npy; .npz, .safetensors and .bin hold several");
     }
 }
 

@@ -176,20 +176,9 @@ core::GradientSums differentiate_packed(const ResolvedAttend& call, const core::
 {
     core::GradientSums sums;
     const Boundaries& sequences = *call.sequences;
-    const core::LossGradients& loss = *call.views.loss;
     for (Index n = 0; n < sequences.count(); ++n) {
         const auto [inputs, query, key] = sequence_of(sequences, call.views, call.options, n);
-        const Index T = inputs.queries.shape[2];
-        core::LossGradients rows_of_loss;
-        if (loss.context) {
-            rows_of_loss.context = row_block(*loss.context, query, T);
-        }
-        if (loss.lse) { // its last dimension is that of the queries
-            rows_of_loss.lse = loss.lse;
-            rows_of_loss.lse->shape.back() = T;
-            rows_of_loss.lse->bytes =
-                loss.lse->bytes.subspan(static_cast<std::size_t>(query * loss.lse->strides.back() * size_of(loss.lse->type)));
-        }
+        const core::LossGradients rows_of_loss = loss_of_rows(*call.views.loss, query, inputs.queries.shape[2]);
         core::GradientOutputs rows;
         for (const core::Gradient gradient : core::every_gradient) {
             const bool of_keys = gradient == core::Gradient::dk || gradient == core::Gradient::dv;

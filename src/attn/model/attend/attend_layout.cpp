@@ -425,6 +425,20 @@ Shape swapped_heads(Shape shape)
     return shape;
 }
 
+core::LossGradients loss_of_rows(const core::LossGradients& loss, Index first, Index count)
+{
+    core::LossGradients rows = loss;
+    if (loss.context) {
+        rows.context = row_block(*loss.context, first, count);
+    }
+    if (loss.lse) { // its last dimension is that of the queries
+        rows.lse->shape.back() = count;
+        rows.lse->bytes =
+            loss.lse->bytes.subspan(static_cast<std::size_t>(first * loss.lse->strides.back() * size_of(loss.lse->type)));
+    }
+    return rows;
+}
+
 Shape context_shape(const AttendViews& views)
 {
     const core::AttentionDims& l = views.sizes;

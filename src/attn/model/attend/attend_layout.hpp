@@ -22,6 +22,9 @@ struct AttendViews : core::AttentionInputs {
 /// that is out of range, a sink that is NaN or +inf, and a slope that is not finite.
 void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& views);
 
+/// Of queries [first, first + count).
+[[nodiscard]] core::LossGradients loss_of_rows(const core::LossGradients& loss, Index first, Index count);
+
 /// The shape of the context in the queries' layout.
 [[nodiscard]] Shape context_shape(const AttendViews& views);
 /// (…, heads, T, d) of (…, T, heads, d), and the other way round; nothing without heads.

@@ -62,6 +62,7 @@ struct Against {
     std::optional<Where> where;         ///< how much, of context, weights and output
     bool of_weights = false;            ///< whose columns are keys
     bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
+    bool too_large = false;             ///< a gradient of more scores than mistakes are made in
     bool whole = false;                 ///< the file holds printed numbers without decimals
 
     [[nodiscard]] bool agrees() const { return agreement != Agreement::differs; }

@@ -13,37 +13,6 @@
 namespace attn::model::diagnose {
 namespace {
 
-/// What every number is held against.
-struct Test {
-    std::vector<double> plain; ///< without a mistake, as mistakes are made: in float64, in the order of ComparedDims
-    std::vector<double> right; ///< as attend() gave it, likewise
-    std::vector<double> exact; ///< attend() in float64, likewise; empty where the tolerance alone counts
-    Tolerance tolerance;
-    double allowed = 0; ///< of |number - exact|
-    Precision type;     ///< of the result
-};
-
-/// How far the numbers of a mistake have got without being seen.
-struct Progress {
-    bool same = true, tolerated = true, as_type_allows;
-    double largest = 0;
-
-    [[nodiscard]] bool unseen() const { return tolerated || as_type_allows; }
-
-    void add(const Test& test, std::size_t at, double number)
-    {
-        constexpr double of_another_order = 1e-12; // of sums
-        const double made = rounded(number, test.type), difference = absolute_difference(number, test.plain[at]);
-        same = same && difference <= of_another_order * std::max(1.0, std::abs(test.plain[at]));
-        // Rounding may have taken the right number itself out of the tolerance.
-        tolerated = tolerated && (within(made, test.right[at], test.tolerance) ||
-                                  within(made, rounded(test.plain[at], test.type), test.tolerance));
-        as_type_allows = as_type_allows && (made == test.right[at] || std::abs(made - test.exact[at]) <= test.allowed);
-        largest = std::max(largest, difference);
-    }
-    [[nodiscard]] Blind why() const { return same ? Blind::same : tolerated ? Blind::tolerated : Blind::as_type_allows; }
-};
-
 /// Rows of some heads, first and last among them, on which most mistakes show.
 std::vector<core::RowPlace> first_rows(const ComparedDims& l)
 {
@@ -85,10 +54,11 @@ void for_first_rows(const Call& call, const Variant& variant, Compared compared,
 }
 
 /// A test of those rows alone.
-Test in_first_rows(const Test& whole, const ComparedDims& l)
+BlindTest in_first_rows(const BlindTest& whole, const ComparedDims& l)
 {
-    Test few{.plain = {}, .right = {}, .exact = {}, .tolerance = whole.tolerance, .allowed = whole.allowed, .type = whole.type};
-    for (const auto numbers : {&Test::plain, &Test::right, &Test::exact}) {
+    BlindTest few{
+        .plain = {}, .right = {}, .exact = {}, .tolerance = whole.tolerance, .allowed = whole.allowed, .type = whole.type};
+    for (const auto numbers : {&BlindTest::plain, &BlindTest::right, &BlindTest::exact}) {
         for (const core::RowPlace place : first_rows(l)) {
             const auto first = (whole.*numbers).begin() + ((place.b * l.H + place.h) * l.T + place.i) * l.width;
             (few.*numbers).insert((few.*numbers).end(), first, first + ((whole.*numbers).empty() ? 0 : l.width));
@@ -98,9 +68,10 @@ Test in_first_rows(const Test& whole, const ComparedDims& l)
 }
 
 /// The same of another call, in which the right numbers are those that variants make.
-Test in_first_rows(const Test& like, const Call& call, Compared compared, SharedProducts& shared)
+BlindTest in_first_rows(const BlindTest& like, const Call& call, Compared compared, SharedProducts& shared)
 {
-    Test few{.plain = {}, .right = {}, .exact = {}, .tolerance = like.tolerance, .allowed = like.allowed, .type = like.type};
+    BlindTest few{
+        .plain = {}, .right = {}, .exact = {}, .tolerance = like.tolerance, .allowed = like.allowed, .type = like.type};
     for_first_rows(call, {}, compared, shared, [&](const std::vector<double>& row) {
         few.plain.insert(few.plain.end(), row.begin(), row.end());
         return false;
@@ -112,9 +83,9 @@ Test in_first_rows(const Test& like, const Call& call, Compared compared, Shared
 }
 
 /// Whether a mistake is still unseen after those rows.
-bool passes(const Call& call, const Variant& variant, Compared compared, const Test& of_rows, SharedProducts& shared)
+bool passes(const Call& call, const Variant& variant, Compared compared, const BlindTest& of_rows, SharedProducts& shared)
 {
-    Progress progress{.as_type_allows = !of_rows.exact.empty()};
+    BlindProgress progress{.as_type_allows = !of_rows.exact.empty()};
     std::size_t at = 0;
     for_first_rows(call, variant, compared, shared, [&](const std::vector<double>& row) {
         for (const double number : row) {
@@ -125,9 +96,10 @@ bool passes(const Call& call, const Variant& variant, Compared compared, const T
     return progress.unseen();
 }
 
-Progress after_all_rows(const Call& call, const Variant& variant, Compared compared, const Test& test, const core::Work& work)
+BlindProgress after_all_rows(const Call& call, const Variant& variant, Compared compared, const BlindTest& test,
+                             const core::Work& work)
 {
-    Progress progress{.as_type_allows = !test.exact.empty()};
+    BlindProgress progress{.as_type_allows = !test.exact.empty()};
     const std::vector<double> numbers = evaluate(call, variant, compared, work);
     for (std::size_t at = 0; at < numbers.size() && progress.unseen(); ++at) {
         progress.add(test, at, numbers[at]);
@@ -135,14 +107,14 @@ Progress after_all_rows(const Call& call, const Variant& variant, Compared compa
     return progress;
 }
 
-Test test_of(const Call& call, Compared compared, const StoredTensor& right, const Criterion& criterion, HalfReference& half,
-             const core::Work& work)
+BlindTest test_of(const Call& call, Compared compared, const StoredTensor& right, const Criterion& criterion,
+                  HalfReference& half, const core::Work& work)
 {
-    Test test{.plain = evaluate(call, {}, compared, work),
-              .right = by_heads(call, compared, load<double>(right.view()).values),
-              .exact = {},
-              .tolerance = criterion.tolerance.value_or(usual_tolerance(right.type)),
-              .type = precision_of(right.type)};
+    BlindTest test{.plain = evaluate(call, {}, compared, work),
+                   .right = by_heads(call, compared, load<double>(right.view()).values),
+                   .exact = {},
+                   .tolerance = criterion.tolerance.value_or(usual_tolerance(right.type)),
+                   .type = precision_of(right.type)};
     const bool is_half = right.type == ElementType::float16 || right.type == ElementType::bfloat16;
     if (is_half && !criterion.strict) {
         const std::optional<HalfAccuracy> accuracy = half.accuracy({{right.name, right.view()}}, right, test.tolerance.atol);
@@ -150,20 +122,6 @@ Test test_of(const Call& call, Compared compared, const StoredTensor& right, con
         test.allowed = accuracy->allowed;
     }
     return test;
-}
-
-/// BlindSpots::noise.
-double noise_of(const Test& test)
-{
-    double of_tolerance = 0, of_half = test.exact.empty() ? infinity : 0;
-    for (std::size_t at = 0; at < test.right.size(); ++at) {
-        const double right = test.right[at], far = absolute_difference(right, test.plain[at]);
-        if (far > 0) { // and neither NaN
-            of_tolerance = std::max(of_tolerance, far / (test.tolerance.atol + test.tolerance.rtol * std::abs(right)));
-            of_half = test.exact.empty() ? of_half : std::max(of_half, std::abs(right - test.exact[at]) / test.allowed);
-        }
-    }
-    return std::min(of_tolerance, of_half);
 }
 
 /// Of each mistake that can be made in other sizes, the first change of them in which it can.
@@ -199,13 +157,14 @@ bool is_right_without(InputChange change)
 }
 
 /// Says of each mistake which change would show it, if one would.
-void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, Compared compared, const Test& test)
+void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, Compared compared,
+                  const BlindTest& test)
 {
     for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
         const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
         SharedProducts shared(call);
-        const Test there = in_first_rows(test, call, compared, shared);
+        const BlindTest there = in_first_rows(test, call, compared, shared);
         for (BlindSpot& spot : unseen) {
             const Variant variant = spot.mistake->on({});
             if (!spot.change && spot.mistake->applies(call) && !passes(call, variant, compared, there, shared)) {
@@ -217,6 +176,31 @@ void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput
 
 } // namespace
 
+void BlindProgress::add(const BlindTest& test, std::size_t at, double number)
+{
+    constexpr double of_another_order = 1e-12; // of sums
+    const double made = rounded(number, test.type), difference = absolute_difference(number, test.plain[at]);
+    same = same && difference <= of_another_order * std::max(1.0, std::abs(test.plain[at]));
+    // Rounding may have taken the right number itself out of the tolerance.
+    tolerated = tolerated && (within(made, test.right[at], test.tolerance) ||
+                              within(made, rounded(test.plain[at], test.type), test.tolerance));
+    as_type_allows = as_type_allows && (made == test.right[at] || std::abs(made - test.exact[at]) <= test.allowed);
+    largest = std::max(largest, difference);
+}
+
+double noise_of(const BlindTest& test)
+{
+    double of_tolerance = 0, of_half = test.exact.empty() ? infinity : 0;
+    for (std::size_t at = 0; at < test.right.size(); ++at) {
+        const double right = test.right[at], far = absolute_difference(right, test.plain[at]);
+        if (far > 0) { // and neither NaN
+            of_tolerance = std::max(of_tolerance, far / (test.tolerance.atol + test.tolerance.rtol * std::abs(right)));
+            of_half = test.exact.empty() ? of_half : std::max(of_half, std::abs(right - test.exact[at]) / test.allowed);
+        }
+    }
+    return std::min(of_tolerance, of_half);
+}
+
 BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
                        HalfReference& half, const core::Work& work)
 {
@@ -225,7 +209,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
         throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
     }
     const Compared compared = compared_stage(right.name).value();
-    const Test test = test_of(call, compared, right, criterion, half, work);
+    const BlindTest test = test_of(call, compared, right, criterion, half, work);
     const std::vector<ChangedInput> others = changed_inputs(resolved);
     const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
 
@@ -251,7 +235,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
     }
     spots.possible = made.size() + spots.unseen.size();
     SharedProducts shared(call);
-    const Test of_rows = in_first_rows(test, dims_of(call, compared));
+    const BlindTest of_rows = in_first_rows(test, dims_of(call, compared));
     std::vector<char> seen(made.size());
     core::for_each_block(std::ssize(made), work, [&](Index block) {
         const auto at = static_cast<std::size_t>(block);
@@ -263,7 +247,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
         if (seen[at] != 0) {
             continue;
         }
-        const Progress progress = after_all_rows(call, made[at]->on({}), compared, test, work);
+        const BlindProgress progress = after_all_rows(call, made[at]->on({}), compared, test, work);
         if (!progress.unseen()) {
             continue;
         }

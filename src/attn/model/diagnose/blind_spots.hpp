@@ -42,6 +42,29 @@ struct BlindSpots {
     [[nodiscard]] std::size_t seen() const { return possible - unseen.size(); }
 };
 
+/// What every number is held against.
+struct BlindTest {
+    std::vector<double> plain; ///< without a mistake, as mistakes are made: in float64, in the order of ComparedDims
+    std::vector<double> right; ///< as attend() gave it, likewise
+    std::vector<double> exact; ///< attend() in float64, likewise; empty where the tolerance alone counts
+    Tolerance tolerance;
+    double allowed = 0; ///< of |number - exact|
+    Precision type;     ///< of the result
+};
+
+/// How far the numbers of a mistake have got without being seen.
+struct BlindProgress {
+    bool same = true, tolerated = true, as_type_allows;
+    double largest = 0;
+
+    [[nodiscard]] bool unseen() const { return tolerated || as_type_allows; }
+
+    void add(const BlindTest& test, std::size_t at, double number);
+    [[nodiscard]] Blind why() const { return same ? Blind::same : tolerated ? Blind::tolerated : Blind::as_type_allows; }
+};
+/// BlindSpots::noise.
+[[nodiscard]] double noise_of(const BlindTest& test);
+
 /// `right`: the context or the weights that attend() gave in the call. In float16 and bfloat16 a rounding that the plain
 /// computation makes, too, is no mistake, and not among them. Throws Error(usage) for a call whose mistakes cannot be made
 /// (Call::is_plain), or of packed sequences, and as attend().

@@ -228,35 +228,9 @@ void sort(std::vector<Candidate>& candidates)
     std::ranges::stable_sort(candidates, {}, order_of);
 }
 
-/// Computes wholly what may be the nearest, until that is known.
-void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem, const core::Work& work)
+Confirm confirming(const Problem& problem, const core::Work& work)
 {
-    for (std::size_t n = 0; n < confirmed; ++n) {
-        sort(candidates);
-        const Candidate& best = candidates.front();
-        const auto next = std::ranges::find_if(candidates, [&](const Candidate& other) {
-            return !other.complete && (other.fits() || best.fits()) && (!best.complete || times_farther(best, other) < clearly);
-        });
-        if (next == candidates.end()) {
-            return;
-        }
-        confirm(*next, problem, work);
-    }
-}
-
-/// Where none fits: computes wholly the right result, and what comes nearer on the sampled rows.
-void complete_nearest(std::vector<Candidate>& candidates, const Problem& problem, const core::Work& work)
-{
-    if (std::ranges::any_of(candidates, &Candidate::fits)) {
-        return;
-    }
-    sort(candidates);
-    const auto right = std::ranges::find_if(candidates, &Candidate::right);
-    const double reach = right->distance.typical() / nearer;
-    confirm(*right, problem, work);
-    for (std::size_t n = 0; n < std::min(completed, candidates.size()) && candidates[n].distance.typical() < reach; ++n) {
-        confirm(candidates[n], problem, work);
-    }
+    return [&](Candidate& candidate) { confirm(candidate, problem, work); };
 }
 
 // ---- candidates ------------------------------------------------------------------------------------------------------------
@@ -300,7 +274,7 @@ std::vector<Candidate> measured_singles(const Problem& problem, double limit, co
 {
     std::vector<Candidate> candidates = candidates_in(problem.call, problem.compared);
     measure_all(candidates, problem, limit, work);
-    confirm_nearest(candidates, problem, work);
+    confirm_nearest(candidates, confirming(problem, work));
     return candidates;
 }
 
@@ -312,7 +286,7 @@ void add_pairs(Diagnosis& diagnosis, const Problem& problem, const core::Work& w
     measure_all(two, problem, hopeless, work);
     std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
     std::ranges::move(two, std::back_inserter(diagnosis.candidates));
-    confirm_nearest(diagnosis.candidates, problem, work);
+    confirm_nearest(diagnosis.candidates, confirming(problem, work));
 }
 
 // ---- a scale of no list ----------------------------------------------------------------------------------------------------
@@ -409,6 +383,35 @@ double times_farther(const Candidate& best, const Candidate& other)
                                                   : ratio(best.distance.worst, other.distance.worst));
 }
 
+void confirm_nearest(std::vector<Candidate>& candidates, const Confirm& compute)
+{
+    for (std::size_t n = 0; n < confirmed; ++n) {
+        sort(candidates);
+        const Candidate& best = candidates.front();
+        const auto next = std::ranges::find_if(candidates, [&](const Candidate& other) {
+            return !other.complete && (other.fits() || best.fits()) && (!best.complete || times_farther(best, other) < clearly);
+        });
+        if (next == candidates.end()) {
+            return;
+        }
+        compute(*next);
+    }
+}
+
+void complete_nearest(std::vector<Candidate>& candidates, const Confirm& compute)
+{
+    if (std::ranges::any_of(candidates, &Candidate::fits)) {
+        return;
+    }
+    sort(candidates);
+    const auto right = std::ranges::find_if(candidates, &Candidate::right);
+    const double reach = right->distance.typical() / nearer;
+    compute(*right);
+    for (std::size_t n = 0; n < std::min(completed, candidates.size()) && candidates[n].distance.typical() < reach; ++n) {
+        compute(candidates[n]);
+    }
+}
+
 void judge(Diagnosis& diagnosis)
 {
     std::vector<Candidate>& candidates = diagnosis.candidates;
@@ -475,7 +478,7 @@ std::vector<Candidate> singles(const Evidence& question, const core::Work& work)
 {
     const Problem problem(question);
     std::vector<Candidate> candidates = measured_singles(problem, hopeless, work);
-    complete_nearest(candidates, problem, work);
+    complete_nearest(candidates, confirming(problem, work));
     return candidates;
 }
 
@@ -510,7 +513,7 @@ Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector
     if (question.free_scale) {
         add_free_scale(diagnosis, question, work);
     }
-    complete_nearest(diagnosis.candidates, problem, work);
+    complete_nearest(diagnosis.candidates, confirming(problem, work));
     judge(diagnosis);
     return diagnosis;
 }

@@ -8,6 +8,7 @@
 #include "attn/model/diagnose/evaluate.hpp"
 #include "attn/model/diagnose/mistakes.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace attn::model::diagnose {
@@ -58,6 +59,7 @@ struct Diagnosis {
     double farther = 0;                ///< how many times the next is farther
     std::size_t tried = 0;             ///< single mistakes and pairs
     bool attention_tried = true;       ///< the mistakes of attention could be made
+    bool pairs_tried = true;           ///< of gradients, none are
     bool all_pairs = true;             ///< large inputs leave out pairs with a softmax over other rows
 };
 
@@ -81,6 +83,12 @@ void add_free_scale(Diagnosis& diagnosis, const Evidence& question, const core::
 /// Those, `others`, which are measured, and where none of them fits, pairs of the mistakes of attention.
 [[nodiscard]] Diagnosis diagnose(const Evidence& question, const core::Work& work, std::vector<Candidate> others = {});
 
+/// Computes a candidate wholly, if it is not yet.
+using Confirm = std::function<void(Candidate&)>;
+/// Computes wholly what may be the nearest, until that is known.
+void confirm_nearest(std::vector<Candidate>& candidates, const Confirm& compute);
+/// Where none fits: computes wholly the right result, and what comes nearer as far as it was measured.
+void complete_nearest(std::vector<Candidate>& candidates, const Confirm& compute);
 /// Sorts, and fills verdict, named and farther.
 void judge(Diagnosis& diagnosis);
 

@@ -14,7 +14,7 @@
 
 namespace attn::model::diagnose {
 
-enum class Group { scores, masks, heads, softmax, tiles, precision, positions, words, draws, seeds, projections };
+enum class Group { scores, masks, heads, softmax, tiles, precision, positions, gradients, words, draws, seeds, projections };
 
 /// What a mistake is called, and what to do about it.
 struct MistakeInfo {
@@ -44,9 +44,11 @@ struct Mistake : MistakeInfo {
     bool (*applies)(const Call&);
     Index Variant::*sized = nullptr; ///< the knob that `size` is for
     Index size = 0;
+    bool backward_alone = false; ///< in the weights that the backward makes again, not in the forward
 
     [[nodiscard]] Variant on(Variant variant) const
     {
+        variant.backward.alone = variant.backward.alone || backward_alone;
         if (change.knobs != nullptr) {
             change.knobs(variant);
         }

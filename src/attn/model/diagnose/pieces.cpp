@@ -62,6 +62,9 @@ Call call_of_sequence(const Call& all, const Sequence& sequence, Index n)
     views.queries = row_block(all.views.queries, query, views.sizes.T);
     views.keys = row_block(all.views.keys, key, views.sizes.S);
     views.values = row_block(all.views.values, key, views.sizes.S);
+    if (all.views.loss) {
+        views.loss = loss_of_rows(*all.views.loss, query, views.sizes.T);
+    }
     views.offsets = {offset_in_sequence(call.options.align, views.sizes.T, views.sizes.S)};
     if (const Index H = views.sizes.H; std::ssize(all.views.slopes) > H) {
         views.slopes = {all.views.slopes.begin() + n * H, all.views.slopes.begin() + (n + 1) * H};
@@ -74,7 +77,7 @@ Call call_of_sequence(const Call& all, const Sequence& sequence, Index n)
 Pieces::Pieces(const Call& call, Packing packing)
 {
     if (!call.sequences) {
-        pieces_.emplace_back(call, Index{0}, std::size_t{1});
+        pieces_.emplace_back(call, Index{0}, Index{0}, std::size_t{1});
         return;
     }
     const std::vector<Sequence> all = sequences(*call.sequences, packing);
@@ -84,7 +87,7 @@ Pieces::Pieces(const Call& call, Packing packing)
             continue;
         }
         const Call& own = calls_.emplace_back(call_of_sequence(call, sequence, n));
-        pieces_.emplace_back(own, sequence.queries.begin, std::min(all.size(), most_that_share));
+        pieces_.emplace_back(own, sequence.queries.begin, sequence.keys.begin, std::min(all.size(), most_that_share));
     }
 }
 

@@ -9,10 +9,14 @@ namespace attn::model::diagnose {
 
 /// A part of a call whose queries see its own keys alone; a call that has no sequences is one.
 struct Piece {
-    Piece(const Call& its_call, Index its_first, std::size_t among) : call(its_call), first(its_first), shared(call, among) {}
+    Piece(const Call& its_call, Index its_first, Index its_first_key, std::size_t among)
+        : call(its_call), first(its_first), first_key(its_first_key), shared(call, among)
+    {
+    }
 
     const Call& call;
-    Index first; ///< of its queries among all
+    Index first;     ///< of its queries among all
+    Index first_key; ///< likewise
     SharedProducts shared;
 
     [[nodiscard]] Index queries() const { return call.views.sizes.T; }

@@ -36,27 +36,6 @@ double usual_scale(const core::AttentionDims& l, const Variant& v)
     return 1 / std::sqrt(static_cast<double>(v.one_head ? l.H * l.d_k : l.d_k));
 }
 
-double scale_of(const Call& call, const Variant& v)
-{
-    const core::AttentionDims l = sizes_of(call, v);
-    const double right = call.options.scale.value_or(usual_scale(l, v));
-    const auto root = [](Index number) { return 1 / std::sqrt(static_cast<double>(std::max<Index>(number, 1))); };
-    switch (v.scale) {
-    case Scale::right: return right;
-    case Scale::none: return 1;
-    case Scale::size: return 1 / static_cast<double>(l.d_k);
-    case Scale::model: return root(call.views.sizes.H * l.d_k);
-    case Scale::embedding: return root(call.embedding_size.value_or(l.H * l.d_k));
-    case Scale::value_size: return root(l.d_v);
-    case Scale::keys: return root(l.S);
-    case Scale::twice: return right * right;
-    case Scale::inverse: return 1 / right;
-    case Scale::usual: return usual_scale(l, v);
-    case Scale::other: return v.other_scale;
-    }
-    return right;
-}
-
 double capped(double score, double c, Cap cap)
 {
     switch (cap) {
@@ -201,6 +180,27 @@ void add_sink(const Call& call, const Variant& v, core::RowPlace place, ScoreRow
 }
 
 } // namespace
+
+double scale_of(const Call& call, const Variant& v)
+{
+    const core::AttentionDims l = sizes_of(call, v);
+    const double right = call.options.scale.value_or(usual_scale(l, v));
+    const auto root = [](Index number) { return 1 / std::sqrt(static_cast<double>(std::max<Index>(number, 1))); };
+    switch (v.scale) {
+    case Scale::right: return right;
+    case Scale::none: return 1;
+    case Scale::size: return 1 / static_cast<double>(l.d_k);
+    case Scale::model: return root(call.views.sizes.H * l.d_k);
+    case Scale::embedding: return root(call.embedding_size.value_or(l.H * l.d_k));
+    case Scale::value_size: return root(l.d_v);
+    case Scale::keys: return root(l.S);
+    case Scale::twice: return right * right;
+    case Scale::inverse: return 1 / right;
+    case Scale::usual: return usual_scale(l, v);
+    case Scale::other: return v.other_scale;
+    }
+    return right;
+}
 
 double ScoreRow::largest() const
 {

@@ -51,6 +51,9 @@ struct ScoreRow {
 
 [[nodiscard]] ScoreRow score_row(const Masking& masking, SharedProducts& shared, core::RowPlace place);
 
+/// What a variant multiplies q·k by.
+[[nodiscard]] double scale_of(const Call& call, const Variant& v);
+
 /// The key/value head of a query head.
 [[nodiscard]] Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h);
 

@@ -1,12 +1,17 @@
 // What several arrays of one file say together: a kernel stores its context and the log of its sums, and where one of the two
-// is wrong, that says on which side of the sum the mistake is.
+// is wrong, that says on which side of the sum the mistake is. Which of dq, dk and dv are wrong says which step of the backward
+// to look at, also where no mistake of the list gives them.
 #pragma once
 
 #include "attn/model/diagnose/against.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace attn::model::diagnose {
 
-/// Which of lse, weights and context agree, in the order in which attention makes them.
+/// Which of lse, weights and context agree, in the order in which attention makes them; or which of dq, dk and dv.
 enum class Pattern {
     all_agree,
     lse_alone,      ///< differs
@@ -14,9 +19,55 @@ enum class Pattern {
     behind_weights, ///< the weights agree, and the context differs
     all_differ,
     mixed, ///< something that is made of another that differs agrees
+    dq_alone,
+    dk_alone,
+    dv_alone,
+    dq_agrees,
+    dk_agrees,
+    dv_agrees,
+    all_gradients,   ///< of the three differ
+    other_gradients, ///< than the three differ
+    some_gradients,  ///< one of the three is missing
 };
-inline constexpr std::array<std::string_view, 6> pattern_names{"all-agree",      "lse-alone",  "behind-lse",
-                                                               "behind-weights", "all-differ", "mixed"};
+
+struct PatternInfo {
+    Pattern pattern;
+    std::string_view name, sentence;
+};
+inline constexpr std::array patterns{
+    PatternInfo{Pattern::all_agree, "all-agree", ""},
+    PatternInfo{Pattern::lse_alone, "lse-alone", "lse alone differs: the attention is right, and what is stored as lse is not"},
+    PatternInfo{Pattern::behind_lse, "behind-lse",
+                "lse agrees: scores, masks and sums are right, and the mistake comes after them"},
+    PatternInfo{Pattern::behind_weights, "behind-weights",
+                "the weights agree: the mistake is in the values, in their sum, or in how the result is written"},
+    PatternInfo{Pattern::all_differ, "all-differ", "all differ: the mistake comes before the sum, or there is more than one"},
+    PatternInfo{Pattern::mixed, "mixed",
+                "one array differs, and another that is made of it agrees: there is a mistake in what is stored"},
+    PatternInfo{Pattern::dq_alone, "dq-alone",
+                "dk and dv agree, dq does not: the sum over tiles of keys, the factor of dq, or how it is stored"},
+    PatternInfo{Pattern::dk_alone, "dk-alone", "dq and dv agree, dk does not: the factor of dk, its sum, or how it is stored"},
+    PatternInfo{Pattern::dv_alone, "dv-alone",
+                "dq and dk agree, dv does not: the weights that multiply dO, with their dropout, the sum, or how dv is stored"},
+    PatternInfo{Pattern::dq_agrees, "dq-agrees",
+                "dq agrees, dk and dv do not: the sum over the queries or over the heads of a group"},
+    PatternInfo{Pattern::dk_agrees, "dk-agrees",
+                "dk agrees, dq and dv do not: there are two mistakes, or arrays are exchanged"},
+    PatternInfo{
+        Pattern::dv_agrees, "dv-agrees",
+        "dv agrees, dq and dk do not: the weights are right; delta, the derivative of softmax or softcap, or the scale is not"},
+    PatternInfo{
+        Pattern::all_gradients, "all-gradients",
+        "dq, dk and dv all differ: the weights made again (lse, masks, scale of the scores), or what is read and written"},
+    PatternInfo{Pattern::other_gradients, "other-gradients",
+                "dq, dk and dv agree: the mistake is in what else is summed or stored"},
+    PatternInfo{Pattern::some_gradients, "some-gradients",
+                "dq, dk and dv in one file would say more: which of them differ tells where the mistake is"},
+};
+[[nodiscard]] constexpr const PatternInfo& info_of(Pattern pattern)
+{
+    return *std::ranges::find(patterns, pattern, &PatternInfo::pattern);
+}
 
 struct Together {
     Pattern pattern;

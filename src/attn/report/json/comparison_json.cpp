@@ -273,7 +273,7 @@ void write_diagnosis_json(const JudgedFile& file, Buffer& buffer)
         }
         if (file.together != nullptr) {
             json.begin_object("together");
-            json.member("pattern", model::diagnose::pattern_names.at(static_cast<std::size_t>(file.together->pattern)));
+            json.member("pattern", info_of(file.together->pattern).name);
             json.array("named", file.together->named, [&](const Candidate& each) { json.strings(names_of(each)); });
             json.end_object();
         }

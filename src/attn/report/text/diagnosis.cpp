@@ -236,7 +236,8 @@ void write_unknown(const Against& against, const std::string& name, Buffer& buff
     const std::string nearby = best == nullptr ? "none is at least twice as near as the right result"
                                                : fmt::format("the nearest is {}: largest difference {}", what_of(*best),
                                                              about(best->distance.largest));
-    buffer.append(fmt::format("none of {1} mistakes and pairs gives {0}; {2}\n", name, diagnosis.tried, nearby));
+    buffer.append(fmt::format("none of {} mistakes{} gives {}; {}\n", diagnosis.tried,
+                              diagnosis.pairs_tried ? " and pairs" : "", name, nearby));
     if (!diagnosis.attention_tried) {
         buffer.append(
             "mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
@@ -259,13 +260,6 @@ std::string what_of(const Candidate& candidate)
 
 void write_together(const model::diagnose::Together& together, std::string_view name, Buffer& buffer)
 {
-    constexpr std::array<std::string_view, model::diagnose::pattern_names.size()> sentences{
-        "",
-        "lse alone differs: the attention is right, and what is stored as lse is not",
-        "lse agrees: scores, masks and sums are right, and the mistake comes after them",
-        "the weights agree: the mistake is in the values, in their sum, or in how the result is written",
-        "all differ: the mistake comes before the sum, or there is more than one",
-        "one array differs, and another that is made of it agrees: there is a mistake in what is stored"};
     if (together.pattern == model::diagnose::Pattern::all_agree) {
         return;
     }
@@ -273,7 +267,7 @@ void write_together(const model::diagnose::Together& together, std::string_view 
     for (const Candidate& each : together.named) {
         named += (named.empty() ? "" : ", or ") + what_of(each);
     }
-    buffer.append(fmt::format("{}: {}; {}\n", visible(name), sentences.at(static_cast<std::size_t>(together.pattern)),
+    buffer.append(fmt::format("{}: {}; {}\n", visible(name), info_of(together.pattern).sentence,
                               named.empty() ? "none of the mistakes that are named gives all arrays"
                                             : "all arrays are given by " + named));
 }
@@ -345,6 +339,9 @@ void write_diagnosis(const JudgedFile& file, Buffer& buffer)
         if (against.diagnosis && !against.agrees() && !against.beyond_lengths) {
             write_unknown(against, shown, buffer);
             write_where(*against.where, against.of_weights, buffer);
+        }
+        if (against.too_large) {
+            buffer.append("no mistake is named in a head of more than 2048 queries and keys: a smaller input says more\n");
         }
         break;
     }

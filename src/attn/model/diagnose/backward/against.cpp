@@ -1,0 +1,212 @@
+#include "attn/model/diagnose/backward/against.hpp"
+
+#include "attn/model/diagnose/backward/mistakes.hpp"
+#include "attn/model/diagnose/backward/pass.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace attn::model::diagnose {
+namespace {
+
+struct HeldGradient {
+    Item gradient;
+    Yardstick numbers;
+};
+
+/// Candidates of some gradients, and the groups that they are measured on first.
+class Measuring {
+public:
+    Measuring(BackwardPass& pass, const std::vector<HeldGradient>& held, const core::Work& work)
+        : pass_(pass), held_(held), work_(work)
+    {
+    }
+
+    /// On the groups that the right result is farthest from, and some others; on everything where that is little.
+    void measure(std::vector<Candidate>& candidates)
+    {
+        choose_groups(candidates.front());
+        core::for_each_block(std::ssize(candidates), work_, [&](Index block) {
+            Candidate& candidate = candidates[static_cast<std::size_t>(block)];
+            if (pass_.sums_groups() || candidate.variant.backward.heads_swapped) {
+                return complete(candidate, {});
+            }
+            candidate.distance = {};
+            for (const Index group : groups_) {
+                candidate.distance = sum(candidate.distance, of_group(candidate.variant, group));
+            }
+            candidate.complete = std::ssize(groups_) == pass_.groups();
+        });
+    }
+
+    void complete(Candidate& candidate, const core::Work& work)
+    {
+        if (candidate.complete) {
+            return;
+        }
+        candidate.distance = {};
+        const Gradients made = pass_.differentiate(candidate.variant, work);
+        for (const HeldGradient& each : held_) {
+            candidate.distance.add(each.numbers, 0, made.at(each.gradient));
+        }
+        candidate.complete = true;
+    }
+
+private:
+    static Distance sum(Distance a, const Distance& b)
+    {
+        a.largest = std::max(a.largest, b.largest);
+        a.worst = std::max(a.worst, b.worst);
+        a.gross = std::max(a.gross, b.gross);
+        a.squares += b.squares;
+        a.count += b.count;
+        a.beyond += b.beyond;
+        a.broken += b.broken;
+        return a;
+    }
+
+    [[nodiscard]] Distance of_group(const Variant& variant, Index group)
+    {
+        Distance distance;
+        BackwardSums sums;
+        pass_.differentiate(variant, group, sums, [&](Item gradient, std::size_t at, std::span<const double> numbers) {
+            distance.add(std::ranges::find(held_, gradient, &HeldGradient::gradient)->numbers, at, numbers);
+        });
+        return distance;
+    }
+
+    void choose_groups(const Candidate& right)
+    {
+        constexpr Index enough = Index{1} << 18; // scores
+        std::vector<Index> order(static_cast<std::size_t>(pass_.groups()));
+        std::iota(order.begin(), order.end(), Index{0});
+        Index all = 0;
+        std::ranges::for_each(order, [&](Index group) { all += pass_.scores(group); });
+        if (all > enough && !pass_.sums_groups()) {
+            std::vector<double> far(order.size());
+            core::for_each_block(pass_.groups(), work_, [&](Index group) {
+                far[static_cast<std::size_t>(group)] = of_group(right.variant, group).worst;
+            });
+            std::ranges::stable_sort(order, std::greater(), [&](Index group) { return far[static_cast<std::size_t>(group)]; });
+            Index kept = 0;
+            const auto is_more = [&](Index group) { return std::exchange(kept, kept + pass_.scores(group)) >= enough; };
+            order.erase(std::ranges::find_if(order, is_more), order.end());
+        }
+        groups_ = std::move(order);
+    }
+
+    BackwardPass& pass_;
+    const std::vector<HeldGradient>& held_;
+    const core::Work& work_;
+    std::vector<Index> groups_;
+};
+
+Diagnosis diagnose(const Call& call, const std::vector<HeldGradient>& held, const core::Work& work)
+{
+    Show wanted;
+    for (const HeldGradient& each : held) {
+        wanted.insert(each.gradient);
+    }
+    BackwardPass pass(call, wanted);
+    Diagnosis diagnosis;
+    diagnosis.pairs_tried = false;
+    diagnosis.candidates.emplace_back();
+    for (const Mistake* mistake : backward_mistakes_in(call, wanted)) {
+        diagnosis.candidates.push_back({.mistakes = {mistake}, .variant = mistake->on({})});
+    }
+    diagnosis.tried = diagnosis.candidates.size() - 1;
+    Measuring measuring(pass, held, work);
+    measuring.measure(diagnosis.candidates);
+    const auto compute = [&](Candidate& candidate) { measuring.complete(candidate, work); };
+    confirm_nearest(diagnosis.candidates, compute);
+    complete_nearest(diagnosis.candidates, compute);
+    judge(diagnosis);
+    return diagnosis;
+}
+
+/// With what half precision may be off by, where that counts.
+HeldGradient held(const Call& call, const HeldArray& array, bool as_half)
+{
+    const Item gradient = *item_called(array.right.name);
+    const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
+    return {gradient, yardstick(ordered(load<double>(array.file.view).values), ordered(reach_of(array.file)), array.file,
+                                array.right.type, as_half && array.found.half ? 2 * array.found.half->unfused : 0)};
+}
+
+Diagnosis diagnose(const Call& call, const std::vector<HeldArray>& arrays, const core::Work& work)
+{
+    const auto holding = [&](bool as_half) {
+        std::vector<HeldGradient> all;
+        std::ranges::transform(arrays, std::back_inserter(all),
+                               [&](const HeldArray& each) { return held(call, each, as_half); });
+        return diagnose(call, all, work);
+    };
+    Diagnosis found = holding(false);
+    if (found.verdict == Verdict::unknown &&
+        std::ranges::any_of(arrays, [](const HeldArray& each) { return each.found.half.has_value(); })) {
+        Diagnosis wide = holding(true); // a kernel with a mistake rounds, too
+        if (wide.verdict != Verdict::unknown) {
+            found = std::move(wide);
+        }
+    }
+    return found;
+}
+
+Pattern pattern_of(const std::vector<HeldArray>& arrays)
+{
+    const auto differs = [&](Item gradient) -> std::optional<bool> {
+        const auto found = std::ranges::find(arrays, name_of(gradient), [](const HeldArray& each) { return each.right.name; });
+        return found == arrays.end() ? std::nullopt : std::optional(!found->found.agrees());
+    };
+    if (std::ranges::all_of(arrays, [](const HeldArray& each) { return each.found.agrees(); })) {
+        return Pattern::all_agree;
+    }
+    const std::optional<bool> dq = differs(Item::dq), dk = differs(Item::dk), dv = differs(Item::dv);
+    if (!dq || !dk || !dv) {
+        return Pattern::some_gradients;
+    }
+    constexpr std::array by_which{Pattern::other_gradients, Pattern::dq_alone,  Pattern::dk_alone,  Pattern::dv_agrees,
+                                  Pattern::dv_alone,        Pattern::dk_agrees, Pattern::dq_agrees, Pattern::all_gradients};
+    return by_which.at((*dq ? 1U : 0U) + (*dk ? 2U : 0U) + (*dv ? 4U : 0U));
+}
+
+} // namespace
+
+Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, const core::Work& work)
+{
+    Call call = given;
+    call.options.nan_for_empty_rows = false; // what stands in for a context depends on nothing
+    Together said{pattern_of(arrays), {}};
+    std::vector<HeldArray*> differing;
+    Show wanted;
+    for (HeldArray& array : arrays) {
+        wanted.insert(*item_called(array.right.name));
+        if (!array.found.comparison.agrees()) {
+            differing.push_back(&array);
+        }
+    }
+    const bool too_large = BackwardPass(call, wanted).is_too_large();
+    if (differing.empty() || too_large || call.options.weights_type || call.options.allow_nonfinite) {
+        std::ranges::for_each(differing, [&](HeldArray* array) { array->found.too_large = too_large; });
+        return said;
+    }
+    constexpr Index small = Index{1} << 20;
+    const core::AttentionDims& l = call.views.sizes;
+    const bool few = l.B * l.H * l.T * l.total() <= small;
+    const Diagnosis of_all = diagnose(call, arrays, work);
+    const std::span named = std::span(of_all.candidates).first(of_all.named);
+    said.named.assign(named.begin(), named.end());
+    for (HeldArray* array : differing) {
+        const Item gradient = *item_called(array->right.name);
+        const bool by_itself = of_all.named == 0 && arrays.size() > 1 && few; // there may be two mistakes
+        array->found.diagnosis = by_itself ? diagnose(call, std::vector{*array}, work) : of_all;
+        const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
+        const Tolerance& tolerance = array->found.comparison.tolerance;
+        const ComparedTensor right{{array->right.name, array->right.view()}};
+        array->found.where = where(dims_of(call, gradient), false, ordered(numbers_beside(array->file, right, tolerance)),
+                                   ordered(load<double>(right.view).values), tolerance);
+    }
+    return said;
+}
+
+} // namespace attn::model::diagnose

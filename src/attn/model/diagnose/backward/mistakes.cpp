@@ -1,0 +1,285 @@
+#include "attn/model/diagnose/backward/mistakes.hpp"
+
+#include "attn/model/diagnose/backward/pass.hpp"
+#include "attn/model/diagnose/seen_in_public.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attn::model::diagnose {
+namespace {
+
+using C = Call;
+
+// ---- where a mistake can be made -------------------------------------------------------------------------------------------
+
+constexpr auto always = [](const C&) { return true; };
+constexpr auto in_softcap = [](const C& c) { return c.options.softcap.has_value(); };
+constexpr auto in_dropout = [](const C& c) { return c.options.dropout.has_value(); };
+constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
+constexpr auto in_lse = [](const C& c) { return c.views.loss->lse.has_value(); };
+constexpr auto in_scale = [](const C& c) { return c.options.scale != 1; };
+constexpr auto in_heads = [](const C& c) { return c.views.sizes.H > 1; };
+constexpr auto in_groups = [](const C& c) { return c.views.sizes.H > c.views.sizes.H_kv; };
+constexpr auto in_key_heads = [](const C& c) { return in_groups(c) && c.views.sizes.H_kv > 1; };
+constexpr auto in_wide_values = [](const C& c) { return c.views.sizes.d_v > c.views.sizes.d_k; };
+constexpr auto in_other_values = [](const C& c) { return c.views.sizes.d_v != c.views.sizes.d_k && !c.options.scale; };
+constexpr auto in_equal_sizes = [](const C& c) { return c.views.sizes.d_v == c.views.sizes.d_k && c.views.sizes.P == 0; };
+constexpr auto in_equal_rows = [](const C& c) { return c.is_square() && !in_groups(c); };
+constexpr auto in_placed = [](const C& c) { return c.options.causal || c.options.window; };
+constexpr auto in_masked = [](const C& c) {
+    return in_placed(c) || !c.views.lengths.empty() || c.views.mask || c.views.segments;
+};
+constexpr auto in_mask = [](const C& c) { return c.views.mask && c.views.mask->type != ElementType::boolean; };
+constexpr auto in_memory = [](const C& c) { return in_heads(c) && c.views.sizes.P == 0 && !c.sequences; };
+
+struct Row {
+    std::string_view name, what, advice;
+    void (*edit)(Variant&);
+    bool (*applies)(const C&);
+    bool tiled = false;
+};
+
+constexpr std::string_view scale_once = "multiply once by the scale: dq = scale·dscores·K, dk = scale·dscoresᵀ·Q";
+constexpr std::string_view from_context = "delta = Σ dO·O over the numbers of a query's context, before the products";
+constexpr std::string_view sum_heads = "sum dk and dv over the query heads h with h / (H / H_kv) = g";
+constexpr std::string_view sum_keys = "add every tile of keys to dq: it begins with zeros, and no tile overwrites it";
+constexpr std::string_view sum_queries = "add every tile of queries to dk and dv, also the last, partial one";
+constexpr std::string_view in_float32 = "keep it in float32 until the product";
+
+constexpr std::array list{
+    // ---- the scale
+    Row{"dq-scale-missing", "dq without the scale", scale_once, [](Variant& v) { v.backward.dq = Times::unscaled; }, in_scale},
+    Row{"dk-scale-missing", "dk without the scale", scale_once, [](Variant& v) { v.backward.dk = Times::unscaled; }, in_scale},
+    Row{"dq-dk-scale-missing", "dq and dk without the scale", scale_once,
+        [](Variant& v) { v.backward.dq = v.backward.dk = Times::unscaled; }, in_scale},
+    Row{"dq-scale-twice", "dq times the scale twice", scale_once, [](Variant& v) { v.backward.dq = Times::scaled; }, in_scale},
+    Row{"dk-scale-twice", "dk times the scale twice (of queries that were scaled before)", scale_once,
+        [](Variant& v) { v.backward.dk = Times::scaled; }, in_scale},
+    Row{"dq-dk-scale-twice", "dq and dk times the scale twice", scale_once,
+        [](Variant& v) { v.backward.dq = v.backward.dk = Times::scaled; }, in_scale},
+    Row{"dv-scaled", "dv times the scale", "the scale belongs to dq and dk", [](Variant& v) { v.backward.dv = Times::scaled; },
+        in_scale},
+    Row{"dq-dk-scale-of-values", "dq and dk with the scale 1/√d_v", "the scale is 1/√d_k, also in the backward",
+        [](Variant& v) { v.backward.dq = v.backward.dk = Times::value_size; }, in_other_values},
+    Row{"dq-log2e", "dq times log2(e): ln 2 missing", "keys that hold log2(e) for exp2 need ln 2 in dq",
+        [](Variant& v) { v.backward.dq = Times::log2_e; }, always},
+    Row{"dk-log2e", "dk times log2(e): ln 2 missing", "queries that hold log2(e) for exp2 need ln 2 in dk",
+        [](Variant& v) { v.backward.dk = Times::log2_e; }, always},
+    Row{"dq-dk-log2e", "dq and dk times log2(e): ln 2 missing", "what holds log2(e) for exp2 needs ln 2 in the gradient",
+        [](Variant& v) { v.backward.dq = v.backward.dk = Times::log2_e; }, always},
+    Row{"dq-ln2", "dq times ln 2, without log2(e) in the keys", "take ln 2 only where log2(e) was multiplied in",
+        [](Variant& v) { v.backward.dq = Times::ln_2; }, always},
+    Row{"dk-ln2", "dk times ln 2, without log2(e) in the queries", "take ln 2 only where log2(e) was multiplied in",
+        [](Variant& v) { v.backward.dk = Times::ln_2; }, always},
+    Row{"gradients-negated", "all gradients negated", "a loss falls against its gradient, which itself is not negated",
+        [](Variant& v) { v.backward.dq = v.backward.dk = v.backward.dv = v.backward.dsinks = Times::negated; }, always},
+    Row{"dq-dk-negated", "dq and dk negated", "dmasked_scores = weights·(dweights - delta), not the other way round",
+        [](Variant& v) { v.backward.dq = v.backward.dk = Times::negated; }, always},
+    // ---- delta, and the softmax's derivative
+    Row{"delta-missing", "no delta: dmasked_scores = weights·dweights", from_context,
+        [](Variant& v) { v.backward.delta = DeltaUse::missing; }, always},
+    Row{"delta-added", "delta added: dmasked_scores = weights·(dweights + delta)", "subtract delta",
+        [](Variant& v) { v.backward.delta = DeltaUse::added; }, always},
+    Row{"delta-stale", "delta of the first tile of queries in every tile", "load delta anew for every tile of queries",
+        [](Variant& v) { v.backward.delta = DeltaUse::of_first_tile; }, always, true},
+    Row{"delta-tile-before", "delta of the tile of queries before", "load delta before it is used, not after",
+        [](Variant& v) { v.backward.delta = DeltaUse::of_tile_before; }, always, true},
+    Row{"delta-first-head", "delta of head 0 for all", "delta is (B, H, T): step by T from head to head",
+        [](Variant& v) { v.backward.delta = DeltaUse::of_first_head; }, in_heads},
+    Row{"delta-d-k", "delta summed over the first d_k numbers of the context", "delta sums over all d_v numbers",
+        [](Variant& v) { v.backward.delta_narrow = true; }, in_wide_values},
+    Row{"delta-undropped", "delta of the context without dropout", "delta comes from the context that dropout was at",
+        [](Variant& v) { v.backward.delta = DeltaUse::undropped; }, in_dropout},
+    Row{"dlse-ignored", "the gradient of lse ignored", "subtract it from delta",
+        [](Variant& v) { v.backward.delta = DeltaUse::no_dlse; }, in_lse},
+    Row{"dlse-added", "the gradient of lse added to delta", "subtract it from delta",
+        [](Variant& v) { v.backward.delta = DeltaUse::dlse_added; }, in_lse},
+    Row{"softmax-diagonal", "the diagonal of the softmax's derivative alone: weights·(1 - weights)·dweights",
+        "dmasked_scores = weights·(dweights - delta)", [](Variant& v) { v.backward.delta = DeltaUse::own_weight; }, always},
+    Row{"softmax-unweighted", "dweights - delta without the weights", "dmasked_scores = weights·(dweights - delta)",
+        [](Variant& v) { v.backward.no_weights = true; }, always},
+    Row{"dweights-d-k", "dweights summed over the first d_k numbers of the values", "dO·Vᵀ sums over all d_v numbers",
+        [](Variant& v) { v.backward.dweights_narrow = true; }, in_wide_values},
+    Row{"dweights-delta-d-k", "d_k in place of d_v: dweights and delta summed over the first d_k numbers",
+        "dO·Vᵀ and delta sum over all d_v numbers",
+        [](Variant& v) { v.backward.dweights_narrow = v.backward.delta_narrow = true; }, in_wide_values},
+    // ---- weights that are made again
+    Row{"lse-as-base-2", "lse, a natural logarithm, taken for one to base 2",
+        "exp(score - lse), or divide lse by ln 2 for exp2", [](Variant& v) { v.backward.lse = LseRead::as_base_2; }, always},
+    Row{"weights-undivided", "weights made again without their sum: exp(score - maximum)",
+        "exp(score - lse), lse with its log of the sum", [](Variant& v) { v.backward.lse = LseRead::maximum; }, always},
+    Row{"empty-rows-nan-weights", "NaN weights of queries that see no key (-∞ - -∞)", "take 0 where lse is -∞",
+        [](Variant& v) { v.backward.empty_weights_nan = true; }, in_masked},
+    Row{"empty-rows-nan-delta", "NaN delta of queries that see no key", "their context counts as zeros",
+        [](Variant& v) { v.backward.empty_delta_nan = true; }, in_masked},
+    // ---- softcap
+    Row{"softcap-slope-missing", "no derivative of the softcap", "multiply by 1 - (capped/c)²",
+        [](Variant& v) { v.backward.slope = CapSlope::missing; }, in_softcap},
+    Row{"softcap-slope-uncapped", "the softcap's derivative of the score before the cap: 1 - (score/c)²",
+        "multiply by 1 - (capped/c)²", [](Variant& v) { v.backward.slope = CapSlope::uncapped; }, in_softcap},
+    Row{"softcap-slope-undivided", "the softcap's derivative not divided by c: 1 - capped²", "multiply by 1 - (capped/c)²",
+        [](Variant& v) { v.backward.slope = CapSlope::undivided; },
+        [](const C& c) { return c.options.softcap && *c.options.softcap != 1; }},
+    Row{"softcap-slope-unsquared", "the softcap's derivative not squared: 1 - capped/c", "multiply by 1 - (capped/c)²",
+        [](Variant& v) { v.backward.slope = CapSlope::unsquared; }, in_softcap},
+    // ---- heads
+    Row{"group-mean", "dk and dv averaged over the heads of a group", sum_heads,
+        [](Variant& v) { v.backward.heads = HeadSum::mean; }, in_groups},
+    Row{"group-last", "dk and dv of the last head of a group alone", sum_heads,
+        [](Variant& v) { v.backward.heads = HeadSum::last; }, in_groups},
+    Row{"group-first", "dk and dv of the first head of a group alone", sum_heads,
+        [](Variant& v) { v.backward.heads = HeadSum::first; }, in_groups},
+    Row{"group-interleaved", "dk and dv summed over heads h with h mod H_kv = g", sum_heads,
+        [](Variant& v) { v.backward.heads = HeadSum::interleaved; }, in_key_heads},
+    Row{"gradients-viewed", "heads and positions of dq, dk and dv swapped by a view", "transpose, do not reshape",
+        [](Variant& v) { v.backward.heads_swapped = true; }, in_memory},
+    Row{"dk-dv-exchanged", "dk and dv exchanged", "the order is dq, dk, dv",
+        [](Variant& v) { v.backward.exchanged = Exchange::dk_dv; }, in_equal_sizes},
+    Row{"dq-dk-exchanged", "dq and dk exchanged", "dq = dscores·K, dk = dscoresᵀ·Q",
+        [](Variant& v) { v.backward.exchanged = Exchange::dq_dk; }, in_equal_rows},
+    // ---- tiles
+    Row{"dq-tile-last", "dq of the last tile of keys alone: overwritten, not added to", sum_keys,
+        [](Variant& v) { v.backward.over_keys = TileSum::last; }, always, true},
+    Row{"dq-tile-first", "dq of the first tile of keys alone", sum_keys,
+        [](Variant& v) { v.backward.over_keys = TileSum::first; }, always, true},
+    Row{"dq-tile-dropped", "dq without the last tile of keys", "round the number of tiles up",
+        [](Variant& v) { v.backward.over_keys = TileSum::but_last; }, always, true},
+    Row{"dk-dv-tile-last", "dk and dv of the last tile of queries alone: overwritten, not added to", sum_queries,
+        [](Variant& v) { v.backward.over_queries = TileSum::last; }, always, true},
+    Row{"dk-dv-tile-dropped", "dk and dv without the last tile of queries", sum_queries,
+        [](Variant& v) { v.backward.over_queries = TileSum::but_last; }, always, true},
+    Row{"dk-dv-diagonal-dropped", "dk and dv without the queries of the diagonal's tile",
+        "begin with the tile of queries that the diagonal crosses",
+        [](Variant& v) { v.backward.over_queries = TileSum::but_diagonal; }, [](const C& c) { return c.options.causal; }, true},
+    // ---- dropout
+    Row{"dropout-dweights-undivided", "dweights not divided by 1 - p", "what is kept is divided by 1 - p, in dweights, too",
+        [](Variant& v) { v.backward.dropped_dweights = DropoutUse::undivided; }, in_dropout},
+    Row{"dropout-dweights-missing", "dweights without dropout", "multiply dO·Vᵀ by kept/(1 - p)",
+        [](Variant& v) { v.backward.dropped_dweights = DropoutUse::missing; }, in_dropout},
+    Row{"dropout-dv-undivided", "dv not divided by 1 - p", "dv = (weights·kept/(1 - p))ᵀ·dO",
+        [](Variant& v) { v.backward.dropped_weights = DropoutUse::undivided; }, in_dropout},
+    Row{"dropout-dv-missing", "dv without dropout", "dv = (weights·kept/(1 - p))ᵀ·dO",
+        [](Variant& v) { v.backward.dropped_weights = DropoutUse::missing; }, in_dropout},
+    Row{"dropout-undivided", "neither dweights nor dv divided by 1 - p", "divide by 1 - p what is kept, forward and backward",
+        [](Variant& v) { v.backward.dropped_weights = v.backward.dropped_dweights = DropoutUse::undivided; }, in_dropout},
+    Row{"dropout-missing", "no dropout in the backward", "leave out what the forward has left out",
+        [](Variant& v) { v.backward.dropped_weights = v.backward.dropped_dweights = DropoutUse::missing; }, in_dropout},
+    // ---- sinks and masks of numbers
+    Row{"dsinks-missing", "no gradient of the sinks", "dsinks = -Σ exp(sink - lse)·delta",
+        [](Variant& v) { v.backward.dsinks = Times::nothing; }, in_sinks},
+    Row{"dsinks-negated", "dsinks with the other sign", "dsinks = -Σ exp(sink - lse)·delta",
+        [](Variant& v) { v.backward.dsinks = Times::negated; }, in_sinks},
+    Row{"dsinks-scaled", "dsinks times the scale", "a sink is a final score: it is not scaled",
+        [](Variant& v) { v.backward.dsinks = Times::scaled; }, [](const C& c) { return in_sinks(c) && in_scale(c); }},
+    Row{"dmask-last", "dmask of the last entry that the mask is repeated for: written, not added",
+        "add up what the mask is repeated for", [](Variant& v) { v.backward.mask = MaskSum::last; }, in_mask},
+    Row{"dmask-mean", "dmask averaged over what the mask is repeated for", "add up what the mask is repeated for",
+        [](Variant& v) { v.backward.mask = MaskSum::mean; }, in_mask},
+    Row{"dmask-scaled", "dscores in place of dmasked_scores in dmask", "take it before the softcap's derivative and the scale",
+        [](Variant& v) { v.backward.mask = MaskSum::scaled; }, in_mask},
+    // ---- precision
+    Row{"context-bfloat16", "delta of a context rounded to bfloat16", "take delta from the context in float32",
+        [](Variant& v) { v.backward.context = Precision::bfloat16; }, always},
+    Row{"context-float16", "delta of a context rounded to float16", "take delta from the context in float32",
+        [](Variant& v) { v.backward.context = Precision::float16; }, always},
+    Row{"dv-weights-bfloat16", "weights rounded to bfloat16 in dv", in_float32,
+        [](Variant& v) { v.backward.weights = Precision::bfloat16; }, always},
+    Row{"dv-weights-float16", "weights rounded to float16 in dv", in_float32,
+        [](Variant& v) { v.backward.weights = Precision::float16; }, always},
+    Row{"dweights-bfloat16", "dweights rounded to bfloat16", in_float32,
+        [](Variant& v) { v.backward.dweights = Precision::bfloat16; }, always},
+    Row{"dweights-float16", "dweights rounded to float16", in_float32,
+        [](Variant& v) { v.backward.dweights = Precision::float16; }, always},
+    Row{"dscores-bfloat16", "dscores rounded to bfloat16", in_float32,
+        [](Variant& v) { v.backward.dscores = Precision::bfloat16; }, always},
+    Row{"dscores-float16", "dscores rounded to float16", in_float32,
+        [](Variant& v) { v.backward.dscores = Precision::float16; }, always},
+};
+
+/// Of the forward, what its gradients are known of.
+bool is_taken(const Mistake& mistake)
+{
+    return is_differentiable(mistake.on({}));
+}
+
+/// Likewise, or of lse; but a sink is in lse, which is right.
+bool is_taken_alone(const Mistake& mistake)
+{
+    Variant variant = mistake.on({});
+    const bool of_lse = variant.lse != LseUse::right;
+    variant.lse = LseUse::right;
+    return is_differentiable(variant) && variant.sink == SinkUse::right && (of_lse || variant != Variant{});
+}
+
+std::vector<Mistake> all_mistakes()
+{
+    std::vector<Mistake> all;
+    for (const Row& row : list) {
+        const std::string name(row.name), what(row.what);
+        if (!row.tiled) {
+            all.push_back({{name, Group::gradients, what, row.advice, threads_of(row.name)}, row.edit, row.applies});
+            continue;
+        }
+        for (const Index tile : tile_sizes) {
+            all.push_back({{fmt::format("{}-{}", name, tile), Group::gradients, fmt::format("{} (tiles of {})", what, tile),
+                            row.advice, threads_of(row.name)},
+                           row.edit,
+                           row.applies,
+                           &Variant::tile,
+                           tile});
+        }
+    }
+    for (const Mistake& mistake : mistakes()) {
+        if (is_taken_alone(mistake)) {
+            Mistake& alone = all.emplace_back(mistake);
+            alone.name = "backward-" + mistake.name;
+            alone.what = "in the backward alone: " + mistake.what;
+            alone.threads = threads_of(alone.name);
+            alone.backward_alone = true;
+        }
+    }
+    return all;
+}
+
+/// Whether tiles of this size cut something.
+bool tiles_count(const Mistake& mistake, const Call& call)
+{
+    const Variant v = mistake.on({});
+    const Pieces pieces(call, Packing::right);
+    return std::ranges::any_of(pieces.all(), [&](const Piece& piece) {
+        const core::AttentionDims& l = piece.call.views.sizes;
+        return (v.backward.over_keys != TileSum::all ? l.total() : l.T) > mistake.size;
+    });
+}
+
+} // namespace
+
+std::span<const Mistake> backward_mistakes()
+{
+    static const std::vector<Mistake> all = all_mistakes();
+    return all;
+}
+
+std::vector<const Mistake*> backward_mistakes_in(const Call& call, Show gradients)
+{
+    std::vector<const Mistake*> found;
+    const auto take = [&](const Mistake& mistake) {
+        const bool counts = mistake.group == Group::gradients && mistake.sized != nullptr ? tiles_count(mistake, call)
+                                                                                          : size_counts(mistake, call);
+        const Show changed = gradients_changed(mistake.on({}));
+        if (mistake.applies(call) && counts && gradients.without(changed).size() < gradients.size()) {
+            found.push_back(&mistake);
+        }
+    };
+    std::ranges::for_each(backward_mistakes(), take);
+    for (const Mistake& mistake : mistakes()) {
+        if (is_taken(mistake)) {
+            take(mistake);
+        }
+    }
+    return found;
+}
+
+} // namespace attn::model::diagnose

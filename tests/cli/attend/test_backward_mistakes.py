@@ -1,0 +1,196 @@
+"""`attend --grad … --against`: the mistake of a backward is named by all gradients of a file together. Each is planted by hand in
+NumPy; tests/oracle/mistaken_gradients.py plants the whole list."""
+
+import json
+
+import pytest
+from program import assert_fails, run, succeeds
+from tensors import normal, numpy
+
+B, H, H_KV, T, S, D, D_V = 2, 4, 2, 20, 20, 8, 8
+QKV = ["-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--grad", "g.npy"]
+SCALE = D**-0.5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("backward")
+    files = {"q": normal(1, B, H, T, D), "k": normal(2, B, H_KV, S, D), "v": normal(3, B, H_KV, S, D_V), "g": normal(4, B, H, T, D_V)}
+    files |= {"sinks": normal(6, H), "bias": normal(7, 1, H, 1, S), "g_lse": normal(5, B, H, T), "kept": normal(8, B, H, T, S) > -1}
+    files |= {"lengths": numpy.array([S, 0])}
+    for name, array in files.items():
+        numpy.save(path / f"{name}.npy", array)
+    return path
+
+
+def load(folder, *names):
+    return (numpy.load(folder / f"{name}.npy").astype(float) for name in names)
+
+
+def gradients(folder, *options):
+    succeeds("attend", *QKV, *options, "-o", "out.npz", cwd=folder)
+    with numpy.load(folder / "out.npz") as out:
+        return {name: out[name] for name in out.files}
+
+
+def found(folder, mine, *options):
+    """The pattern, and what is named for all arrays together."""
+    numpy.savez(folder / "mine.npz", **{name: numpy.asarray(array, "f4") for name, array in mine.items()})
+    done = run("attend", *QKV, *options, "--against", "mine.npz", "--json", cwd=folder)
+    assert done.code == 1 and done.err == b"", done
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert all(line["together"] == lines[0]["together"] for line in lines)
+    for line in lines:
+        assert line["agrees"] or [each["mistakes"] for each in line["named"]] == line["together"]["named"]
+    return lines[0]["together"]["pattern"], [name for (name,) in lines[0]["together"]["named"]]
+
+
+def weights_and_steps(folder, causal):
+    """W, dW and delta of (B, H, T, S), as a backward makes them."""
+    q, k, v, g = load(folder, "q", "k", "v", "g")
+    K, V = (x.repeat(H // H_KV, 1) for x in (k, v))
+    s = q @ K.swapaxes(2, 3) * SCALE
+    s = numpy.where(numpy.tri(T, S, dtype=bool), s, -numpy.inf) if causal else s
+    W = numpy.exp(s - s.max(-1, keepdims=True))
+    W /= W.sum(-1, keepdims=True)
+    dW = g @ V.swapaxes(2, 3)
+    return q, K, g, W, dW, (W * dW).sum(-1, keepdims=True)
+
+
+def fold(x):
+    return x.reshape(B, H_KV, H // H_KV, S, -1).sum(2)
+
+
+def test_a_factor_of_one_gradient_is_named_and_the_pattern_says_which_differs(folder):
+    right = gradients(folder)
+    assert found(folder, {**right, "dq": right["dq"] / SCALE}) == ("dq-alone", ["dq-scale-missing"])
+    assert found(folder, {**right, "dk": right["dk"] / numpy.log(2)}) == ("dk-alone", ["dk-log2e"])
+    assert found(folder, {**right, "dv": right["dv"] * SCALE}) == ("dv-alone", ["dv-scaled"])
+    assert found(folder, {**right, "dq": right["dq"] * SCALE, "dk": right["dk"] * SCALE}) == ("dv-agrees", ["dq-dk-scale-twice"])
+    assert found(folder, {**right, "dk": right["dk"] / 2, "dv": right["dv"] / 2}) == ("dq-agrees", ["group-mean"])
+    assert found(folder, {name: -array for name, array in right.items()}) == ("all-gradients", ["gradients-negated"])
+
+
+def test_delta_that_is_missing_shows_in_dq_and_dk_alone(folder):
+    q, K, _, W, dW, _ = weights_and_steps(folder, causal=True)
+    ds = W * dW * SCALE
+    mine = {**gradients(folder, "--causal"), "dq": ds @ K, "dk": fold(ds.swapaxes(2, 3) @ q)}
+    assert found(folder, mine, "--causal") == ("dv-agrees", ["delta-missing"])
+
+
+def test_a_mask_that_is_forgotten_in_the_backward_alone_is_told_from_one_that_is_forgotten_on_both_sides(folder):
+    assert found(folder, gradients(folder), "--causal") == ("all-gradients", ["causal-missing"])
+    q, K, g, W, dW, delta = weights_and_steps(folder, causal=True)
+    raw = q @ K.swapaxes(2, 3) * SCALE
+    own = numpy.where(numpy.tri(T, S, dtype=bool), raw, -numpy.inf)
+    lse = numpy.log(numpy.exp(own).sum(-1, keepdims=True))
+    W = numpy.exp(raw - lse)
+    ds = W * (dW - delta) * SCALE
+    mine = {"dq": ds @ K, "dk": fold(ds.swapaxes(2, 3) @ q), "dv": fold(W.swapaxes(2, 3) @ g)}
+    assert found(folder, mine, "--causal") == ("all-gradients", ["backward-causal-missing"])
+
+
+def test_dq_that_each_tile_of_keys_overwrites(folder):
+    q, K, _, W, dW, delta = weights_and_steps(folder, causal=False)
+    ds = W * (dW - delta) * SCALE
+    ds[..., :16] = 0
+    assert found(folder, {**gradients(folder), "dq": ds @ K}) == ("dq-alone", ["dq-tile-last-16"])
+
+
+def test_sinks_masks_of_numbers_dropout_and_the_gradient_of_lse(folder):
+    options = ("--sinks", "sinks.npy", "--mask", "bias.npy", "--show", "dq,dk,dv,dsinks,dmask")
+    right = gradients(folder, *options)
+    assert found(folder, {**right, "dsinks": -right["dsinks"]}, *options) == ("other-gradients", ["dsinks-negated"])
+    assert found(folder, {**right, "dmask": right["dmask"] / (B * T)}, *options) == ("other-gradients", ["dmask-mean"])
+    assert found(folder, gradients(folder, *options[:4]), *options[:4], "--grad-lse", "g_lse.npy") == ("dv-agrees", ["dlse-ignored"])
+    dropping = ("--kept", "kept.npy", "--dropout", "0.25")
+    right = gradients(folder, *dropping)
+    assert found(folder, {**right, "dv": right["dv"] * 0.75}, *dropping) == ("dv-alone", ["dropout-dv-undivided"])
+
+
+def test_nan_of_queries_without_keys(folder):
+    right = gradients(folder, "--lengths", "lengths.npy")
+    mine = {name: array.copy() for name, array in right.items()}
+    for array in mine.values():
+        array[1] = numpy.nan
+    assert found(folder, mine, "--lengths", "lengths.npy") == ("all-gradients", ["empty-rows-nan-weights"])
+
+
+def test_a_single_gradient_is_named_too_and_the_text_says_what_to_do(folder):
+    succeeds("attend", *QKV, "--show", "dk", "-o", "dk.npy", cwd=folder)
+    numpy.save(folder / "wrong.npy", numpy.load(folder / "dk.npy") * numpy.float32(SCALE))
+    done = run("attend", *QKV, "--show", "dk", "--against", "wrong.npy", cwd=folder)
+    assert done.code == 1
+    text = done.out.decode()
+    assert '"dk times the scale twice (of queries that were scaled before)"' in text and "try: multiply once by the scale" in text
+
+
+def test_where_no_mistake_fits_the_pattern_still_says_where_to_look(folder):
+    right = gradients(folder)
+    mine = {**right, "dk": right["dk"] + normal(9, *right["dk"].shape)}
+    assert found(folder, mine) == ("dk-alone", [])
+    text = run("attend", *QKV, "--against", "mine.npz", cwd=folder).out.decode()
+    assert text.endswith("mine.npz: dq and dv agree, dk does not: the factor of dk, its sum, or how it is stored; "
+                         "none of the mistakes that are named gives all arrays\n")
+    assert "mistakes and pairs" not in text
+
+
+def test_two_of_the_three_say_less(folder):
+    right = gradients(folder)
+    mine = {"dq": right["dq"], "dk": right["dk"] / SCALE}
+    assert found(folder, mine, "--show", "dq,dk") == ("some-gradients", ["dk-scale-missing"])
+
+
+def test_packed_sequences(folder):
+    for seed, (name, heads) in enumerate((("q", H), ("k", H_KV), ("v", H_KV), ("g", H))):
+        numpy.save(folder / f"p{name}.npy", normal(20 + seed, 30, heads, D))
+    numpy.save(folder / "cu.npy", numpy.array([0, 12, 30]))
+    given = ["-q", "pq.npy", "-k", "pk.npy", "-v", "pv.npy", "--grad", "pg.npy", "--cu-seqlens", "cu.npy", "--causal"]
+    succeeds("attend", *given, "-o", "packed.npz", cwd=folder)
+    with numpy.load(folder / "packed.npz") as out:
+        right = {name: out[name] for name in out.files}
+    numpy.savez(folder / "mine.npz", **{**right, "dq": -right["dq"], "dk": -right["dk"]})
+    done = run("attend", *given, "--against", "mine.npz", "--json", cwd=folder)
+    assert json.loads(done.out.splitlines()[0])["together"] == {"pattern": "dv-agrees", "named": [["dq-dk-negated"]]}
+
+
+def test_half_precision_is_judged_by_what_the_type_allows(folder):
+    for name in "qkvg":
+        numpy.save(folder / f"{name}16.npy", numpy.load(folder / f"{name}.npy").astype("f2"))
+    given = [part for name in "qkv" for part in (f"-{name}", f"{name}16.npy")] + ["--grad", "g16.npy"]
+    succeeds("attend", *given, "-o", "right16.npz", cwd=folder)
+    with numpy.load(folder / "right16.npz") as out:
+        right = {name: out[name] for name in out.files}
+    rounded = {name: (array.astype(float) * (1 + 3e-4 * normal(30, *array.shape))).astype("f2") for name, array in right.items()}
+    numpy.savez(folder / "rounded.npz", **rounded)
+    done = run("attend", *given, "--against", "rounded.npz", "--json", cwd=folder)
+    assert done.code in (0, 1) and all(not line.get("named") for line in map(json.loads, done.out.splitlines()))
+    numpy.savez(folder / "twice.npz", **{**rounded, "dk": (rounded["dk"] * SCALE).astype("f2")})
+    done = run("attend", *given, "--against", "twice.npz", "--json", cwd=folder)
+    assert json.loads(done.out.splitlines()[0])["together"]["named"] == [["dk-scale-twice"]]
+
+
+def test_an_input_for_tied_mistakes_is_not_suggested_for_gradients(folder):
+    assert_fails(run("attend", *QKV, "--against", "mine.npz", "--suggest-input", "more.npz", cwd=folder), 2, "--suggest-input")
+
+
+def unseen(folder, *options, given=QKV):
+    report = json.loads(succeeds("attend", *given, *options, "--blind-spots", "--json", cwd=folder).out)
+    return report["possible"], {spot["mistake"]: spot["why"] for spot in report["unseen"]}
+
+
+def test_blind_spots_of_gradients_are_the_mistakes_that_all_of_them_let_pass(folder):
+    possible, through = unseen(folder)
+    assert possible > 60 and len(through) < 10 and "dq-scale-missing" not in through
+    numpy.save(folder / "even.npy", numpy.ones((B, H_KV, S, D_V), "f4"))  # whose mean is the same by any weights
+    _, through = unseen(folder, given=["-q", "q.npy", "-k", "k.npy", "-v", "even.npy", "--grad", "g.npy"])
+    assert through["dq-scale-missing"] == "same" and through["dk-log2e"] == "same"
+    assert "dv-scaled" not in through and "delta-missing" not in through
+    of_dv, through = unseen(folder, "--show", "dv")
+    assert of_dv < possible and "dq-scale-missing" not in through
+
+
+def test_a_test_of_gradients_fails_where_it_sees_too_little(folder):
+    assert run("attend", *QKV, "--blind-spots", "--require", "1000", cwd=folder).code == 1
+    text = succeeds("attend", *QKV, "--blind-spots", "--require", "10", cwd=folder).out.decode()
+    assert text.startswith("this test sees ")
