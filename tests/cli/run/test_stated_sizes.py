@@ -28,8 +28,11 @@ def results(path, *options):
     return succeeds("run", "--recipe", path, "--json", *options).json_lines
 
 
-def refused(path, *parts, code=65):
-    assert_fails(run("run", "--recipe", path), code, *parts)
+def refused(path, *parts):
+    """A part that ends a line ends the message."""
+    done = run("run", "--recipe", path)
+    assert_fails(done, 65, *(part.rstrip("\n") for part in parts))
+    assert all(done.message.endswith(part) for part in parts if part.endswith("\n")), done.message
 
 
 def drawn(tensor, *shape, **more):

@@ -192,10 +192,12 @@ std::string missing_index(const Published& published, const Shape& computed, boo
     return fmt::format(R"("at": [0] states the first {})", batch ? "entry" : heads ? "head" : "row");
 }
 
-/// Of an array with as many dimensions as are stated: an input or sizes have changed.
-std::string other_lengths(const Published& published, const Shape& computed)
+/// Of a matrix or more where as many dimensions are stated: an input or sizes may have changed.
+std::string other_lengths(const Published& published, const Stated& found)
 {
-    return published.shape.size() != computed.size()
+    const std::size_t rank = published.shape.size();
+    const bool as_many = rank == found.part.shape.size() || (found.without_head && rank == found.without_head->size());
+    return rank < 2 || !as_many
                ? ""
                : R"(if the recipe has changed since, leave this statement out of "published"; run --recipe FILE -o )"
                  "NEW.recipe.json writes a recipe with the numbers of now";
@@ -282,7 +284,7 @@ Finding compare(const Published& published, const std::vector<Entry>& entries, c
         const std::string index = missing_index(published, found->part.shape, is_batch);
         return with_hint(
             mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape), shape)),
-            index.empty() ? other_lengths(published, found->without_head.value_or(found->part.shape)) : index);
+            index.empty() ? other_lengths(published, *found) : index);
     }
     if (published.values.empty()) {
         Finding finding;
