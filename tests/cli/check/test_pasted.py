@@ -121,7 +121,7 @@ def test_padding_is_no_digit(tmp_path, text, rows, wrong):
     ("tensor([[0.25, 1.5]]", "at character 20: got the end of the text; allowed: ')' behind the array"),
     ("[[0.25, 1.5]] and more", "at character 14: got 'and'; allowed: nothing behind the array"),
     ("tensor([])", "got 0 elements in a row; allowed: at least one"),
-    ("tensor(1e-02 * [[1.0]])", "at character 13: got '*'; allowed: ')' behind the array"),
+    ("tensor(1e-02 * [[1.0]])", "at character 13: got '*'; allowed: numbers as they are, multiplied out"),
     ("[" * 9 + "1" + "]" * 9, "allowed: at most 8 brackets in each other"),
     ("[1,,2]", "at character 3: got ','; allowed: numbers"),
     ("[True, False]", "got 'True'; allowed: numbers"),

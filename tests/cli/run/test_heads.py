@@ -190,7 +190,7 @@ def test_explain_takes_one_head_after_the_other():
     assert succeeds(*arguments, "--head", "6,1").text == other + "\n" + one
     lines = succeeds(*arguments, "--head", "6,1", "--json").json_lines
     assert [line["head"] for line in lines] == [6, 1] and "head" not in lines[0]["config"]
-    assert_fails(run(*arguments, "--head", "mean"), 2, "--head: got mean; allowed: heads by number")
+    assert_fails(run(*arguments, "--head", "mean"), 2, "--head: got 'mean'; allowed: an integer from 0")
 
 
 def test_explain_takes_the_heads_of_a_recipe(tmp_path):
