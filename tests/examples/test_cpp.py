@@ -31,7 +31,7 @@ def test_the_example_passes_and_a_mistake_in_its_kernel_is_named(tmp_path):
     built(folder)
     results, said = ctest(folder)
     of_cases = [f"{case}/{test}" for case in CASES for test in ("kernel", "verdict", "inputs")]
-    assert results == dict.fromkeys([*GOLDEN, *of_cases, *BACKWARD, "backward/kernel"], "Passed"), said
+    assert results == dict.fromkeys([*GOLDEN, *of_cases, *BACKWARD, "backward/kernel", "backward/inputs"], "Passed"), said
 
     plant(folder / "kernel.cpp", "return S - T + row % T + 1;", "return row % T + 1;")
     built(folder)
@@ -39,4 +39,4 @@ def test_the_example_passes_and_a_mistake_in_its_kernel_is_named(tmp_path):
     failed = {name for name, result in results.items() if result == "Failed"}
     # As many queries as keys, and a mask is the same whichever corner it begins in.
     assert failed == {*GOLDEN[1:], *(f"{case}/verdict" for case in CASES[1:]), *BACKWARD}, said
-    assert said.count('is what "causal mask aligned top-left" gives') == 2, said
+    assert said.count('is what "causal mask aligned top-left" gives') == 2 + 3, said  # of dq, dk and dv, too
