@@ -23,7 +23,10 @@ struct Sizes {
     float scale() const { return 1 / std::sqrt(static_cast<float>(d)); }
 };
 
-float dot(const float* a, const float* b, std::size_t size) { return std::inner_product(a, a + size, b, 0.0F); }
+float dot(const float* a, const float* b, std::size_t size)
+{
+    return std::inner_product(a, a + size, b, 0.0F);
+}
 
 /// to += factor·from
 void add(float factor, const float* from, float* to, std::size_t size)
@@ -33,7 +36,10 @@ void add(float factor, const float* from, float* to, std::size_t size)
     }
 }
 
-Array zeros_like(const Array& array) { return {array.shape, std::vector<float>(array.numbers.size())}; }
+Array zeros_like(const Array& array)
+{
+    return {array.shape, std::vector<float>(array.numbers.size())};
+}
 
 } // namespace
 

@@ -83,7 +83,8 @@ TEST(Resolve, BlamesWhoGaveTheNumbersThatDoNotFit)
         fault_of(recipe, {}),
         std::pair(
             ErrorKind::data,
-            std::string("dims.heads: got 3; allowed: a divisor of the embedding dimension 16, or any with dims.d_k and dims.d_v")));
+            std::string(
+                "dims.heads: got 3; allowed: a divisor of the embedding dimension 16, or any with dims.d_k and dims.d_v")));
     EXPECT_EQ(fault_of(recipe, heads),
               std::pair(ErrorKind::usage,
                         std::string(
