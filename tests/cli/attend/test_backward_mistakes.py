@@ -170,6 +170,17 @@ def test_half_precision_is_judged_by_what_the_type_allows(folder):
     assert json.loads(done.out.splitlines()[0])["together"]["named"] == [["dk-scale-twice"]]
 
 
+def test_a_sum_in_float32_of_what_is_rounded_is_judged_by_the_type_of_the_queries(folder):
+    for name in "qkvg":
+        numpy.save(folder / f"{name}16.npy", numpy.load(folder / f"{name}.npy").astype("f2"))
+    given = [part for name in "qkv" for part in (f"-{name}", f"{name}16.npy")]
+    given += ["--grad", "g16.npy", "--sinks", "sinks.npy", "--show", "dsinks"]
+    succeeds("attend", *given, "-o", "dsinks.npy", cwd=folder)
+    numpy.save(folder / "mine.npy", numpy.load(folder / "dsinks.npy") * numpy.float32(1 + 5e-5))
+    report = json.loads(succeeds("attend", *given, "--against", "mine.npy", "--json", cwd=folder).out)
+    assert report["agreement"] == "as-type-allows" and report["half"]["type"] == "float16" and report["mismatched"] > 0
+
+
 def test_an_input_for_tied_mistakes_is_not_suggested_for_gradients(folder):
     assert_fails(run("attend", *QKV, "--against", "mine.npz", "--suggest-input", "more.npz", cwd=folder), 2, "--suggest-input")
 

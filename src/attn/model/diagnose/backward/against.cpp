@@ -142,8 +142,8 @@ Diagnosis diagnose(const Call& call, const std::vector<HeldArray>& arrays, const
         return diagnose(call, all, work);
     };
     Diagnosis found = holding(false);
-    if (found.verdict == Verdict::unknown &&
-        std::ranges::any_of(arrays, [](const HeldArray& each) { return each.found.half.has_value(); })) {
+    const auto rounds_too_much = [](const HeldArray& each) { return each.found.half && !each.found.agrees(); };
+    if (found.verdict == Verdict::unknown && std::ranges::any_of(arrays, rounds_too_much)) {
         Diagnosis wide = holding(true); // a kernel with a mistake rounds, too
         if (wide.verdict != Verdict::unknown) {
             found = std::move(wide);
@@ -198,7 +198,8 @@ Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, co
     said.named.assign(named.begin(), named.end());
     for (HeldArray* array : differing) {
         const Item gradient = *item_called(array->right.name);
-        const bool by_itself = of_all.named == 0 && arrays.size() > 1 && few; // there may be two mistakes
+        const bool by_itself =
+            of_all.named == 0 && arrays.size() > 1 && few && !array->found.agrees(); // there may be two mistakes
         array->found.diagnosis = by_itself ? diagnose(call, std::vector{*array}, work) : of_all;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
         const Tolerance& tolerance = array->found.comparison.tolerance;
