@@ -320,12 +320,11 @@ Item exchanged(Item gradient, Exchange exchange)
 /// Of a mask: where a number of its gradient is added up, and over how many.
 struct MaskPlaces {
     std::array<Index, 3> steps{}; ///< of batch entries, heads and queries; 0 along what it is repeated along
-    Index count = 1, repeats = 1;
+    Index count, repeats = 1;
 
-    MaskPlaces(const TensorView& mask, const AttentionDims& l)
+    MaskPlaces(const TensorView& mask, const AttentionDims& l) : count(mask.shape[3])
     {
         const std::array sizes{l.B, l.H, l.T};
-        count = mask.shape[3];
         for (std::size_t axis = steps.size(); axis-- > 0;) {
             const bool repeated = mask.strides[axis] == 0;
             steps.at(axis) = repeated ? 0 : count;

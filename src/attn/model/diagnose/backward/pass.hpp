@@ -56,7 +56,7 @@ public:
     [[nodiscard]] bool is_too_large() const;
 
     /// Those of a group, with its part of the sums.
-    void differentiate(const Variant& variant, Index group, BackwardSums& sums, const UseGradient& use);
+    void differentiate(const Variant& v, Index group, BackwardSums& sums, const UseGradient& use);
     [[nodiscard]] Gradients differentiate(const Variant& variant, const core::Work& work);
 
 private:
@@ -69,7 +69,7 @@ private:
 
     [[nodiscard]] std::shared_ptr<const Head> head(Piece& piece, Index b, Index h);
     [[nodiscard]] Made made_of(const Variant& variant, Piece& piece, Index b, Index h);
-    [[nodiscard]] Made made_by_steps(const Variant& variant, Piece& piece, const Head& right, core::RowPlace of);
+    [[nodiscard]] Made made_by_steps(const Variant& v, Piece& piece, const Head& right, core::RowPlace of);
 
     const Call& call_;
     Show wanted_;
