@@ -6,8 +6,8 @@
 
 namespace attn::model::diagnose {
 
-/// `arrays`: gradients of one call, each held against what attend() gave, without a diagnosis. They get one where some number
+/// `arrays`: gradients of a call, each held against what attend() gave, without a diagnosis. They get one where some number
 /// is beyond the tolerance: the one of all arrays together where that names something, or else their own.
-[[nodiscard]] Together explain_gradients(const Call& call, std::vector<HeldArray>& arrays, const core::Work& work);
+[[nodiscard]] Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, const core::Work& work);
 
 } // namespace attn::model::diagnose
