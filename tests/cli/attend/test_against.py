@@ -1211,7 +1211,7 @@ def test_mistakes_that_no_input_tells_apart_are_not_said_to_be_alike_on_this_one
     weights = softmaxed(x @ numpy.transpose(W_Q) @ numpy.transpose(x @ diagonal) / 3**0.5)
     done = run("run", "--recipe", "lesson.json", "--show", "weights", "--against", save(tmp_path, weights), cwd=tmp_path)
     assert done.code == 1 and "mine.npy does not decide: it is as near to each of\n" in done.text
-    assert "W_q transposed:" in done.text and "W_q, W_k and W_v transposed:" in done.text
+    assert '"W_q transposed"' in done.text and '"W_q, W_k and W_v transposed"' in done.text
 
 
 def test_a_side_is_named_where_the_shapes_of_draws_say_the_sizes(tmp_path):
