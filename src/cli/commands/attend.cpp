@@ -180,6 +180,20 @@ int list_blind_spots(const TypedCall& call, const std::vector<StoredTensor>& rig
     return static_cast<Index>(spots.seen()) < options.required.value_or(0) ? difference_found : success;
 }
 
+/// Throws for a file that is to be written and read, too, and for inputs that cannot be written.
+void require_writable(const AttendOptions& options, const TensorInputs& files)
+{
+    for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
+        files.require_apart_from(path);
+    }
+    if (const std::string_view beside = info_of(options.format).beside; !beside.empty()) {
+        files.require_apart_from(*options.output.path + std::string(beside));
+    }
+    if (options.against.suggest) {
+        (void)Output(options.against.suggest);
+    }
+}
+
 int execute_attend(AttendOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
 {
     finish_attend_options(operands, options);
@@ -193,16 +207,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     if (options.show.all && inputs.mask && (inputs.mask->type == ElementType::boolean || is_integer(inputs.mask->type))) {
         options.attend.show = options.attend.show.without({model::Item::dmask}); // of booleans there is none
     }
-    for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
-        files.require_apart_from(path);
-    }
-    if (const std::string_view beside = info_of(options.format).beside; !beside.empty()) {
-        files.require_apart_from(*options.output.path + std::string(beside));
-    }
-    if (options.against.suggest) {
-        (void)Output(options.against.suggest); // whether it can be written
-    }
-
+    require_writable(options, files);
     StageReporter stages(log);
     model::RunSettings settings;
     settings.threads = globals.threads;

@@ -133,6 +133,8 @@ def test_where_no_mistake_fits_the_pattern_still_says_where_to_look(folder):
     assert text.endswith("mine.npz: dq and dv agree, dk does not: the factor of dk, its sum, or how it is stored; "
                          "none of the mistakes that are named gives all arrays\n")
     assert "mistakes and pairs" not in text
+    rows = [line.split()[1].rstrip(":") for line in text.splitlines() if line.startswith("  keys ")]
+    assert len(rows) == 1 and rows[0] in ("0-15", "16-19") and "  queries " not in text  # rows of dk are keys, of which there are 20
 
 
 def test_two_of_the_three_say_less(folder):
@@ -167,7 +169,9 @@ def test_half_precision_is_judged_by_what_the_type_allows(folder):
     assert done.code in (0, 1) and all(not line.get("named") for line in map(json.loads, done.out.splitlines()))
     numpy.savez(folder / "twice.npz", **{**rounded, "dk": (rounded["dk"] * SCALE).astype("f2")})
     done = run("attend", *given, "--against", "twice.npz", "--json", cwd=folder)
-    assert json.loads(done.out.splitlines()[0])["together"]["named"] == [["dk-scale-twice"]]
+    lines = {line["array"]: line for line in map(json.loads, done.out.splitlines())}
+    assert lines["dq"]["together"]["named"] == [["dk-scale-twice"]]
+    assert {name: bool(line.get("named")) for name, line in lines.items()} == {"dq": False, "dk": True, "dv": False}
 
 
 def test_a_sum_in_float32_of_what_is_rounded_is_judged_by_the_type_of_the_queries(folder):

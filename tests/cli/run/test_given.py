@@ -12,16 +12,6 @@ KEYS = [[100, 0, 0], [0, 100, 0], [0, 0, 100], [0, 0, 100]]
 VALUES = [[1, 0], [10, 0], [100, 5], [1000, 7]]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(draws, **more):
-        path = tmp_path / "recipe.json"
-        path.write_text(json.dumps({"schema": "attn-cli/recipe/1", "draws": draws} | more))
-        return path
-
-    return write
-
-
 def given(queries=QUERIES, keys=KEYS, values=VALUES):
     return [{"tensor": name, "values": numpy.asarray(numbers).tolist()}
             for name, numbers in (("queries", queries), ("keys", keys), ("values", values))]

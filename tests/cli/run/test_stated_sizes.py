@@ -1,8 +1,6 @@
 """Sizes that follow from what a recipe writes, forms in which PyTorch prints one row or a batch of one, and messages that name the
 place where the size stands."""
 
-import json
-
 import pytest
 from program import assert_fails, run, succeeds
 from tensors import attention, close, normal, numpy
@@ -12,16 +10,6 @@ torch = pytest.importorskip("torch")
 MATRICES = ("W_q", "W_k", "W_v")
 IDENTITIES = [{"tensor": name, "init": "identity"} for name in MATRICES]
 LINEAR = [{"tensor": name, "init": "linear"} for name in MATRICES]
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(draws, **more):
-        path = tmp_path / "recipe.json"
-        path.write_text(json.dumps({"schema": "attn-cli/recipe/1", "draws": draws} | more))
-        return path
-
-    return write
 
 
 def results(path, *options):

@@ -51,6 +51,7 @@ std::vector<StoredTensor> room_for_inputs(const RandomInputs& how, Index memory_
                     fmt::format("the draws of {} need {} bytes and {} are free", draws, required, memory_limit));
     }
     std::vector<StoredTensor> room;
+    room.reserve(drawn.size());
     for (const auto& [operand, shape] : drawn) {
         room.emplace_back(std::string(operand->name), how.type, shape);
     }

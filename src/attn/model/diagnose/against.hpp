@@ -61,6 +61,7 @@ struct Against {
     std::optional<Diagnosis> diagnosis; ///< where some number is beyond the tolerance
     std::optional<Where> where;         ///< how much, of context, weights and output
     bool of_weights = false;            ///< whose columns are keys
+    bool of_keys = false;               ///< whose rows are: gradients of keys and values
     bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
     bool too_large = false;             ///< a gradient of more scores than mistakes are made in
     bool whole = false;                 ///< the file holds printed numbers without decimals

@@ -49,8 +49,9 @@ std::string unit_of(double largest, double& unit)
     return exponent == 0 ? "" : fmt::format("; in units of 1e-{}", exponent);
 }
 
-Picture picture_of(const ErrorMap& map, bool of_weights)
+Picture picture_of(const Against& against)
 {
+    const ErrorMap& map = against.where->map;
     Picture picture;
     picture.heads = map.B * map.H;
     picture.rows = map.rows;
@@ -59,7 +60,8 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
     picture.row_words = places(map.rows, map.tall);
     picture.column_words = places(map.columns, map.wide);
     const bool several = map.tall * map.wide > 1;
-    picture.note = fmt::format("rows are queries, columns {}{}", of_weights ? "keys" : "numbers of the result",
+    picture.note = fmt::format("rows are {}, columns {}{}", against.of_keys ? "keys" : "queries",
+                               against.of_weights ? "keys" : "numbers of the result",
                                several ? fmt::format("; a cell is the largest of {} × {}", map.tall, map.wide) : "");
     double largest = 0;
     for (const double difference : map.largest) {
@@ -86,7 +88,7 @@ void write_error_map(const Against& against, std::string_view name, Buffer& buff
     }
     SvgOptions options;
     options.title = fmt::format("where {} differs", name);
-    write_heat_map(picture_of(against.where->map, against.of_weights), options, buffer);
+    write_heat_map(picture_of(against), options, buffer);
 }
 
 } // namespace attn::report

@@ -126,8 +126,10 @@ void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buff
     }
 }
 
-/// "  heads      3: 0.31, 0: 0.0021, …": the largest few, without places that agree. A dimension of one place says nothing.
-void write_largest(std::string_view title, const std::vector<double>& differences, Index tile, Buffer& buffer)
+/// "  heads      3: 0.31, 0: 0.0021, …": the largest few, without places that agree, each `tile` of `count`. A dimension of one
+/// place says nothing.
+void write_largest(std::string_view title, const std::vector<double>& differences, Index tile, std::size_t count,
+                   Buffer& buffer)
 {
     constexpr std::size_t most = 4;
     std::vector<std::size_t> order(differences.size());
@@ -140,22 +142,27 @@ void write_largest(std::string_view title, const std::vector<double>& difference
     std::string text = fmt::format("  {:<10}", title);
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
         const std::size_t first = order[n] * static_cast<std::size_t>(tile);
-        const std::string last = tile > 1 ? fmt::format("-{}", first + static_cast<std::size_t>(tile) - 1) : "";
-        text += fmt::format("{}{}{}: {}", n == 0 ? "" : ", ", first, last, about(differences[order[n]]));
+        const std::size_t last = std::min(first + static_cast<std::size_t>(tile), count) - 1;
+        text += fmt::format("{}{}{}: {}", n == 0 ? "" : ", ", first, last > first ? fmt::format("-{}", last) : "",
+                            about(differences[order[n]]));
     }
     buffer.append(text + (order.size() > most ? ", …\n" : "\n"));
 }
 
 /// Where nothing is named: where the error lies.
-void write_where(const Where& where, bool of_weights, Buffer& buffer)
+void write_where(const Against& against, Buffer& buffer)
 {
+    const Where& where = *against.where;
+    const auto each = [&](std::string_view title, const std::vector<double>& differences) {
+        write_largest(title, differences, 1, differences.size(), buffer);
+    };
     buffer.append("the largest differences beyond the tolerance, by place:\n");
-    write_largest("batch", where.batches, 1, buffer);
-    write_largest("head", where.heads, 1, buffer);
-    write_largest("queries", where.tiles, where.tile, buffer);
-    write_largest("row", where.rows, 1, buffer);
-    write_largest("keys", where.key_tiles, where.tile, buffer);
-    write_largest(of_weights ? "key" : "column", where.columns, 1, buffer);
+    each("batch", where.batches);
+    each("head", where.heads);
+    write_largest(against.of_keys ? "keys" : "queries", where.tiles, where.tile, where.rows.size(), buffer);
+    each("row", where.rows);
+    write_largest("keys", where.key_tiles, where.tile, where.columns.size(), buffer);
+    each(against.of_weights ? "key" : "column", where.columns);
 }
 
 /// Whether the right result is as near as the tolerance demands of a mistake, if not number by number.
@@ -338,7 +345,7 @@ void write_diagnosis(const JudgedFile& file, Buffer& buffer)
     case Told::nothing:
         if (against.diagnosis && !against.agrees() && !against.beyond_lengths) {
             write_unknown(against, shown, buffer);
-            write_where(*against.where, against.of_weights, buffer);
+            write_where(against, buffer);
         }
         if (against.too_large) {
             buffer.append("no mistake is named in a head of more than 2048 queries and keys: a smaller input says more\n");

@@ -198,14 +198,19 @@ Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, co
     said.named.assign(named.begin(), named.end());
     for (HeldArray* array : differing) {
         const Item gradient = *item_called(array->right.name);
-        const bool by_itself =
-            of_all.named == 0 && arrays.size() > 1 && few && !array->found.agrees(); // there may be two mistakes
-        array->found.diagnosis = by_itself ? diagnose(call, std::vector{*array}, work) : of_all;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
         const Tolerance& tolerance = array->found.comparison.tolerance;
         const ComparedTensor right{{array->right.name, array->right.view()}};
         array->found.where = where(dims_of(call, gradient), false, ordered(numbers_beside(array->file, right, tolerance)),
                                    ordered(load<double>(right.view).values), tolerance);
+        array->found.of_keys = info_of(gradient).heads == Heads::keys;
+        const auto changes_it = [&](const Candidate& each) { return gradients_changed(each.variant).contains(gradient); };
+        if (array->found.agrees() && std::ranges::none_of(named, changes_it)) {
+            continue; // what is wrong is in others
+        }
+        const bool by_itself =
+            of_all.named == 0 && arrays.size() > 1 && few && !array->found.agrees(); // there may be two mistakes
+        array->found.diagnosis = by_itself ? diagnose(call, std::vector{*array}, work) : of_all;
     }
     return said;
 }
