@@ -22,8 +22,8 @@ inline constexpr OptionInfo suggest_input{
     "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell apart what "
     "--against cannot, or show more of what --blind-spots lists"};
 
-inline constexpr OptionInfo blind_spots =
-    switch_option("--blind-spots", "list the mistakes that a test on these inputs would miss; and how many it would show");
+inline constexpr OptionInfo blind_spots = switch_option(
+    "--blind-spots", "list the mistakes that a test on these inputs would miss; it counts those that it would show");
 inline constexpr OptionInfo require_seen{"--require", "N", "exit with 1 if --blind-spots counts fewer as seen", "",
                                          model::allow::integer(0, 100000)};
 

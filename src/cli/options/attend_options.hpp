@@ -26,8 +26,8 @@ inline constexpr OptionInfo layout{
     "bhsd", model::allow::one_of(model::tensor_layout_names)};
 inline constexpr OptionInfo causal_align{
     "--causal-align", "RULE",
-    "where query 0 stands; among the keys, for --causal, --window, --alibi and --segments; top-left: at 0; bottom-right: at "
-    "keys - T; offset (ONNX): at the cache length, with --lengths at the valid length - T, else at 0",
+    "the key at which query 0 stands; for --causal, --window, --alibi and --segments; top-left: 0; bottom-right: keys - T; "
+    "offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
     "offset", model::allow::one_of(model::align_names)};
 inline constexpr OptionInfo out_dtype{"--out-dtype", "TYPE", "type of the result; float64 is computed in float64",
                                       "that of the queries", model::allow::one_of(model::float_type_names)};

@@ -90,7 +90,7 @@ def test_the_short_help_of_a_command_fits_a_screen(command):
 
 
 @pytest.mark.parametrize(("command", "says"), [
-    ("attend", "--causal-align RULE where query 0 stands: offset, top-left, bottom-right --mask"),
+    ("attend", "--causal-align RULE the key at which query 0 stands: offset, top-left, bottom-right --mask"),
     ("attend", "--causal query i sees no key after key i (see --causal-align)"), ("attend", "--require N"), ("attend", "--seed N"),
     ("attend", "--dtype TYPE type of the draws: float16, bfloat16, float32, float64"),
     ("explain", "-o FILE write to FILE in the format of its ending (.txt, .json, .md)"), ("run", "--query LIST only these rows"),
