@@ -3,14 +3,17 @@
 
 In float32 and float64 against autograd of softmax(Q·Kᵀ·scale + mask)·V in float64: grouped heads, causal masks, a mask of numbers
 that is repeated over heads, a softcap, sinks, dropout and a gradient of lse. In float16 and bfloat16 no gradient may be farther
-from that than PyTorch's own in the type, which are computed step by step.
+from that than PyTorch's own in the type, which are computed step by step. --against accuses none of PyTorch's own of a mistake: nor
+those of scaled_dot_product_attention where a case is one of its, by its math and by its fused kernel.
 
 usage: live_gradients.py ATTN_CLI [CASES] [FIRST_SEED]
 Exits 77 (skipped) without PyTorch and NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that they must be there.
 """
+import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from live import skip
@@ -24,6 +27,7 @@ except ImportError as missing:
 from attend_options import read, save
 
 REACH = {torch.float32: 1e-5, torch.float64: 1e-11}  # of the largest number
+JUDGED = Counter()  # of PyTorch's own operator
 NAMES = {torch.float16: "float16", torch.bfloat16: "bfloat16", torch.float32: "float32", torch.float64: "float64"}
 
 
@@ -73,6 +77,25 @@ class Case:
         loss.backward()
         return {f"d{name}": leaf.grad.double() for name, leaf in leaves.items()}
 
+    def by_operator(self, backend):
+        """Those of PyTorch's own operator; None where a case, or this PyTorch, has no such thing."""
+        if self.softcap or self.grad_lse is not None or "sinks" in self.inputs or self.p or not hasattr(torch.nn, "attention"):
+            return None
+        leaves = {name: x.clone().requires_grad_() for name, x in self.inputs.items()}
+        k, v = (leaves[name].repeat_interleave(self.group, 1) for name in "kv")
+        mask = leaves.get("mask")
+        if self.causal:
+            seen = torch.ones(self.rows, self.keys).tril().bool()
+            hidden = torch.zeros(self.rows, self.keys, dtype=self.type).masked_fill(~seen, -torch.inf)
+            mask = hidden if mask is None else mask + hidden
+        try:
+            with torch.nn.attention.sdpa_kernel(backend):
+                context = torch.nn.functional.scaled_dot_product_attention(leaves["q"], k, v, attn_mask=mask)
+                context.backward(self.grad)
+        except RuntimeError:  # values of another width, or a mask with a gradient
+            return None
+        return {f"d{name}": leaf.grad for name, leaf in leaves.items()}
+
     def arguments(self, folder):
         files = {**self.inputs, "grad": self.grad, "grad-lse": self.grad_lse}
         files = {name: (x.double().numpy(), NAMES[self.type]) for name, x in files.items() if x is not None}
@@ -85,6 +108,23 @@ class Case:
         return [*given, "--show", ",".join(f"d{name}" for name in self.inputs), "-o", str(folder / "out.safetensors")]
 
 
+def judged(binary, case, folder):
+    """What --against says wrongly of PyTorch's own gradients."""
+    backends = {"math": "MATH", "fused": "FLASH_ATTENTION"} if hasattr(torch.nn, "attention") else {}
+    theirs = {name: case.by_operator(getattr(torch.nn.attention.SDPBackend, backend)) for name, backend in backends.items()}
+    for name, gradients in theirs.items():
+        if gradients is None:
+            continue
+        JUDGED[name] += 1
+        save(folder / "theirs.safetensors", {each: (x.double().numpy(), NAMES[case.type]) for each, x in gradients.items()})
+        arguments = case.arguments(folder)[:-4]  # without --show and -o
+        done = subprocess.run([binary, "attend", *arguments, "--against", str(folder / "theirs.safetensors"), "--json"], capture_output=True, text=True, check=False)
+        reports = [json.loads(line) for line in done.stdout.splitlines()]
+        names = [each["mistakes"] for report in reports for each in report.get("named", []) if not report["agrees"]]
+        if done.returncode != 0 or names:
+            yield f"{name} of PyTorch ({NAMES[case.type]}) is called wrong: exit code {done.returncode}, {names} {done.stderr}"
+
+
 def check(binary, seed):
     case = Case(seed)
     with tempfile.TemporaryDirectory() as name:
@@ -93,14 +133,15 @@ def check(binary, seed):
         if done.returncode != 0:
             return [f"exit code {done.returncode}: {done.stderr.decode(errors='replace')}"]
         ours = {name: torch.from_numpy(array) for name, (array, _) in read(folder / "out.safetensors").items()}
+        accused = list(judged(binary, case, folder))
     exact = case.by_autograd(torch.float64)
     theirs = None
     if case.type not in REACH:
         try:
             theirs = case.by_autograd(case.type)
         except RuntimeError:  # an old PyTorch has no float16 for processors
-            return []
-    failures = []
+            return accused
+    failures = accused
     for name, expected in exact.items():
         largest = expected.abs().max()
         reach = (theirs[name] - expected).abs().max() if theirs else REACH[case.type] * max(largest, 1)
@@ -116,7 +157,7 @@ def main():
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     failures = [f"seed {seed}: {each}" for seed in range(first, first + cases) for each in check(binary, seed)]
-    print("\n".join(failures) if failures else f"{cases} runs of attend --grad agree with PyTorch {torch.__version__}")
+    print("\n".join(failures) if failures else f"{cases} runs of attend --grad agree with PyTorch {torch.__version__}; judged of its operator: {dict(JUDGED)}")
     return 1 if failures else 0
 
 

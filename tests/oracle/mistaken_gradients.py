@@ -147,6 +147,9 @@ class Backward:
     def counts(self, head):
         return 1.0
 
+    def product(self, A, B):
+        return A @ B
+
     def heads(self, x):
         summed = np.zeros((x.shape[0], self.case.Hk, *x.shape[2:]))
         for head in range(self.case.H):
@@ -190,9 +193,9 @@ class Backward:
         ds = self.dscores(dx * self.slope(scaled) if self.caps else dx)
         scale = of.scale()
         for_q, for_k, for_v, for_sinks = self.factors(scale)
-        dk = for_k * self.heads(self.over_queries(ds).swapaxes(2, 3) @ q)
-        dv = for_v * self.heads(self.over_queries(self.dropped_weights(W)).swapaxes(2, 3) @ c.grad)
-        made = {"dq": for_q * self.over_keys(ds) @ K, "dk": dk[:, :, c.P:], "dv": dv[:, :, c.P:]}
+        dk = for_k * self.heads(self.product(self.over_queries(ds).swapaxes(2, 3), q))
+        dv = for_v * self.heads(self.product(self.over_queries(self.dropped_weights(W)).swapaxes(2, 3), c.grad))
+        made = {"dq": for_q * self.product(self.over_keys(ds), K), "dk": dk[:, :, c.P:], "dv": dv[:, :, c.P:]}
         made = {name: c.stored(array) for name, array in self.written(made).items()}
         if c.P:
             for name, array in (("dpast_key", dk), ("dpast_value", dv)):
@@ -530,10 +533,12 @@ def blind(seed, program):
 
 
 class Honest(Backward):
-    """Numbers in float32; what kernels round is rounded to the type, or is not."""
+    """Numbers in float32, summed tile by tile or in splits; what kernels round is rounded to the type, or is not."""
 
     def __init__(self, case, draw):
         super().__init__(case)
+        self.tile = int(draw.choice([16, 32, 64, 128])) if draw.random() < 0.7 else None
+        self.splits = int(draw.choice([1, 2, 4]))
         self.rounding = {step: draw.random() < share for step, share in
                          {"context": 0.8, "dscores": 0.8, "weights": 0.8, "dweights": 0.2}.items()}
 
@@ -556,6 +561,15 @@ class Honest(Backward):
 
     def dscores(self, ds):
         return self.rounds("dscores", ds)
+
+    def product(self, A, B):
+        """Each tile is added in float32; or splits, each summed by itself, at the end."""
+        size = A.shape[-1]
+        step = self.tile or max(-(-size // self.splits), 1)
+        total = np.zeros(A.shape[:-1] + B.shape[-1:], "f4")
+        for at in range(0, size, step):
+            total += A[..., at:at + step].astype("f4") @ B[..., at:at + step, :].astype("f4")
+        return total.astype(float)
 
     def heads(self, x):
         return super().heads(x.astype("f4").astype(float))

@@ -2,7 +2,7 @@
 #include "attn/model/attend/attend.hpp"
 
 #include "attn/model/diagnose/backward/against.hpp"
-#include "attn/model/diagnose/backward/blind_spots.hpp"
+#include "attn/model/diagnose/blind_spots.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/report/json/comparison_json.hpp"
 #include "attn/report/json/json.hpp"
@@ -108,6 +108,19 @@ const model::ComparedTensor& held(const ComparedFile& file, std::string_view sta
     return several ? file.called(stage) : file.only({stage});
 }
 
+/// The gradients that a file holds; nothing of one without names.
+model::Show gradients_in(const ComparedFile& file)
+{
+    model::Show held;
+    for (const model::ComparedTensor& tensor : file.contents().tensors) {
+        const std::optional<model::Item> item = model::item_called(tensor.name);
+        if (item && is_gradient(*item)) {
+            held.insert(*item);
+        }
+    }
+    return held;
+}
+
 void require_stages(const ComparedFile& file, const std::vector<model::AskedStage>& stages)
 {
     for (const model::AskedStage& stage : stages) {
@@ -123,10 +136,7 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const 
     namespace diagnose = model::diagnose;
     const diagnose::Call attention = diagnose::call_of(call.resolved);
     const core::Work work{.threads = call.globals.threads};
-    std::vector<diagnose::HalfReference> halves;
-    for (const model::AskedStage& stage : call.resolved.stages) {
-        halves.emplace_back(call.resolved, stage.item);
-    }
+    diagnose::HalfReference half(call.resolved);
     const bool several = stages.size() > 1;
     Judge judge;
     judge.json = call.options.output.json;
@@ -134,12 +144,11 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const 
     judge.only = only;
     judge.against = [&](const ComparedFile& file) {
         std::vector<diagnose::HeldArray> arrays;
-        for (std::size_t at = 0; at < stages.size(); ++at) {
-            const StoredTensor& right = stages[at];
+        for (const StoredTensor& right : stages) {
             const model::ComparedTensor& mine = held(file, right.name, several);
             arrays.push_back(
                 {mine, right,
-                 diagnose::against(attention, right, mine, file.name(), call.options.against.criterion(), halves[at], work)});
+                 diagnose::against(attention, right, mine, file.name(), call.options.against.criterion(), half, work)});
             arrays.back().found.array = several ? right.name : "";
         }
         JudgedArrays judged;
@@ -164,10 +173,7 @@ int list_blind_spots(const TypedCall& call, const std::vector<StoredTensor>& rig
 {
     const AgainstOptions& options = call.options.against;
     const core::Work work{.threads = call.globals.threads};
-    model::diagnose::HalfReference half(call.resolved, call.resolved.stages.front().item);
-    const model::diagnose::BlindSpots spots = is_gradient(call.resolved.stages.front().item)
-                                                  ? backward_blind_spots(call.resolved, right, options.criterion(), work)
-                                                  : blind_spots(call.resolved, right.front(), options.criterion(), half, work);
+    const model::diagnose::BlindSpots spots = blind_spots(call.resolved, right, options.criterion(), work);
     try {
         const auto suggested =
             options.suggest ? std::optional(write_revealing_input(call, spots)) : std::optional<report::RevealingFile>();
@@ -206,6 +212,10 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     const model::AttendInputs inputs = open(options, drawn, files, log);
     if (options.show.all && inputs.mask && (inputs.mask->type == ElementType::boolean || is_integer(inputs.mask->type))) {
         options.attend.show = options.attend.show.without({model::Item::dmask}); // of booleans there is none
+    }
+    if (only && !options.show.given() && is_gradient(*options.attend.show.begin())) {
+        const model::Show held = gradients_in(*only);
+        options.attend.show = held.empty() ? options.attend.show : held;
     }
     require_writable(options, files);
     StageReporter stages(log);

@@ -25,17 +25,12 @@ void draw(const Against& found, const std::string& name, const std::string& path
     }
 }
 
-/// Where it was asked for.
-std::optional<report::SuggestedFile> suggested(const Against& found, const Judge& judge, Log& log)
+/// The array whose tied mistakes --suggest-input is for: the first that has some.
+const Against* tied_in(const std::vector<Against>& found)
 {
-    if (!judge.suggest) {
-        return std::nullopt;
-    }
-    if (found.told() != Told::mistake || found.diagnosis->verdict != Verdict::tied) {
-        log.warning("--suggest-input: no mistakes are tied, and no input is written");
-        return std::nullopt;
-    }
-    return judge.suggest(*found.diagnosis);
+    const auto tied = std::ranges::find_if(
+        found, [](const Against& each) { return each.told() == Told::mistake && each.diagnosis->verdict == Verdict::tied; });
+    return tied == found.end() ? nullptr : &*tied;
 }
 
 /// As text or JSON; of several files a line each.
@@ -45,8 +40,13 @@ void tell(const JudgedArrays& judged, const std::string& name, const AgainstOpti
     const auto write = judge.json                  ? report::write_diagnosis_json
                        : options.files.size() == 1 ? report::write_diagnosis
                                                    : report::write_diagnosis_line;
+    const Against* tied = judge.suggest ? tied_in(judged.found) : nullptr;
+    if (judge.suggest && tied == nullptr) {
+        log.warning("--suggest-input: no mistakes are tied, and no input is written");
+    }
     for (const Against& found : judged.found) {
-        const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
+        const auto input =
+            &found == tied ? std::optional(judge.suggest(*found.diagnosis)) : std::optional<report::SuggestedFile>();
         write({found, name, input ? &*input : nullptr, judged.together ? &*judged.together : nullptr}, output);
     }
     if (judged.together && !judge.json) {

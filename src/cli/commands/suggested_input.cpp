@@ -15,14 +15,13 @@
 namespace attn::cli {
 namespace {
 
-using model::diagnose::Compared;
-
 /// Whether an option says how attention is computed, or what of it is compared and how strictly.
 bool is_kept(const TypedOption& typed)
 {
     constexpr std::array others{option::attend_heads.name, option::attend_kv_heads.name, option::layout.name,
                                 model::option::show,       option::out_dtype.name,       option::against_rtol.name,
-                                option::against_atol.name, option::strict.name};
+                                option::against_atol.name, option::strict.name,          option::grad_ones.name,
+                                model::option::dropout};
     const auto is_it = [&](const model::AttendOperand* operand) { return operand->option == typed.name; };
     const bool tensor = std::ranges::any_of(model::operand::all, is_it);
     return !tensor && (typed.group == attention_group || std::ranges::find(others, typed.name) != others.end());
@@ -61,8 +60,7 @@ report::SuggestedFile write_suggested_input(const TypedCall& call, const model::
     const AgainstOptions& options = call.options.against;
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
     report::SuggestedFile file;
-    const Compared compared = model::diagnose::compared_stage(name_of(call.resolved.stages.front().item)).value();
-    file.suggestion = suggest_input(call.resolved, compared, tied, {.threads = call.globals.threads});
+    file.suggestion = suggest_input(call.resolved, tied, {.threads = call.globals.threads});
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);
         file.path = *options.suggest;

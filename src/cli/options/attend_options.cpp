@@ -110,12 +110,13 @@ void require_judged_stages(const AttendOptions& attend)
         throw Error(ErrorKind::usage, model::option::show, stages,
                     "one with --against, or several gradients, or several of context, weights and lse");
     }
-    if (attend.against.suggest && std::ranges::any_of(attend.attend.show, model::is_gradient)) {
-        throw Error(ErrorKind::usage, option::suggest_input.name, "gradients", "context, weights or lse with it");
-    }
-    if (several && (attend.against.picture || attend.against.suggest)) {
+    if (several && (attend.against.picture || (attend.against.suggest && !of_gradients))) {
         throw Error(ErrorKind::usage, model::option::show, stages,
                     fmt::format("one with {}", attend.against.picture ? model::option::output : option::suggest_input.name));
+    }
+    if (attend.against.suggest && !of_gradients && attend.has(kept)) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} with {} is for gradients alone", option::suggest_input.name, kept.option));
     }
     const bool of_one = !several && of_variants && !attend.attend.show.contains(model::Item::lse);
     if (attend.against.blind_spots && !of_gradients && (!of_one || attend.has(kept))) {
@@ -143,9 +144,7 @@ void declare_attend(Options& options, AttendOptions& attend)
          {model::operand::cu_seqlens.option, option::weights_dtype("").name, option::allow_nonfinite.name}) {
         options.exclude({option::blind_spots.name, other});
     }
-    for (const model::AttendOperand* other : {&model::operand::cu_seqlens, &model::operand::kept}) {
-        options.exclude({option::suggest_input.name, other->option});
-    }
+    options.exclude({option::suggest_input.name, model::operand::cu_seqlens.option});
 }
 
 namespace {

@@ -464,8 +464,8 @@ def test_where_the_error_lies_is_said_when_nothing_is_named(qkv, tmp_path):
     done = against(tmp_path, save(tmp_path, mine))
     title, head, row, column = done.text.splitlines()[2:]
     assert title == "the largest differences beyond the tolerance, by place:"
-    assert head == "  head      1: 0.50, 2: 0.25"  # the others agree
-    assert row == "  row       3: 0.50, 7: 0.25"
+    assert head == "  head      1: 0.50, 2: 0.25; 0, 3 agree"
+    assert row == "  row       3: 0.50, 7: 0.25; 0-2, 4-6, 8-10 agree"
     assert column.startswith("  column    5: 0.50, ") and column.endswith(": 0.25, …")
     where = against(tmp_path, "mine.npy", "--json").json["where"]
     assert where["heads"][1] == pytest.approx(0.5) and where["rows"][7] == pytest.approx(0.25)

@@ -185,8 +185,60 @@ def test_a_sum_in_float32_of_what_is_rounded_is_judged_by_the_type_of_the_querie
     assert report["agreement"] == "as-type-allows" and report["half"]["type"] == "float16" and report["mismatched"] > 0
 
 
-def test_an_input_for_tied_mistakes_is_not_suggested_for_gradients(folder):
-    assert_fails(run("attend", *QKV, "--against", "mine.npz", "--suggest-input", "more.npz", cwd=folder), 2, "--suggest-input")
+def test_the_gradients_that_a_file_holds_are_judged_all_and_alone(folder):
+    options = ("--sinks", "sinks.npy")
+    right = gradients(folder, *options, "--show", "dq,dk,dv,dsinks,delta")
+    assert found(folder, {**right, "dsinks": -right["dsinks"]}, *options) == ("other-gradients", ["dsinks-negated"])
+    numpy.savez(folder / "mine.npz", dq=right["dq"], dv=right["dv"], q=right["dq"])
+    lines = [json.loads(line) for line in succeeds("attend", *QKV, *options, "--against", "mine.npz", "--json", cwd=folder).out.splitlines()]
+    assert [line["array"] for line in lines] == ["dq", "dv"]
+    numpy.savez(folder / "mine.npz", **right)
+    assert_fails(run("attend", *QKV, "--against", "mine.npz", cwd=folder), 2, "dsinks", "--sinks")
+
+
+def test_what_is_named_is_measured_in_each_gradient(folder):
+    right = gradients(folder)
+    mine = {**right, "dq": right["dq"] / SCALE}
+    mine["dv"] = mine["dv"] * numpy.float32(1 + 1e-5)
+    numpy.savez(folder / "mine.npz", **mine)
+    lines = map(json.loads, run("attend", *QKV, "--against", "mine.npz", "--json", cwd=folder).out.splitlines())
+    (dq,) = (line for line in lines if line["array"] == "dq")
+    assert dq["candidates"][0]["largest_difference"] < 1e-6 < 5e-6 < abs(mine["dv"] - right["dv"]).max()
+
+
+def test_two_mistakes_in_two_gradients_are_each_named(folder):
+    right = gradients(folder)
+    mine = {"dq": right["dq"] / SCALE, "dk": right["dk"] / numpy.log(2), "dv": right["dv"]}
+    assert found_each(folder, mine) == {"dq": ["dq-scale-missing"], "dk": ["dk-log2e"]}
+    assert found_each(folder, {**mine, "dk": right["dk"] * 3}) == {"dq": ["dq-scale-missing"], "dk": []}
+
+
+def found_each(folder, mine):
+    """What is named for each gradient that differs."""
+    numpy.savez(folder / "mine.npz", **mine)
+    lines = map(json.loads, run("attend", *QKV, "--against", "mine.npz", "--json", cwd=folder).out.splitlines())
+    return {line["array"]: [name for each in line["named"] for name in each["mistakes"]] for line in lines if not line["agrees"]}
+
+
+def test_an_input_tells_tied_mistakes_of_gradients_apart(tmp_path):
+    shapes = {"q": (4, 6), "k": (2, 6), "v": (2, 6), "g": (4, 6)}
+    for seed, (name, (heads, rows)) in enumerate(shapes.items()):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, heads, rows, 4))
+    numpy.savez(tmp_path / "mine.npz", dk=gradients(tmp_path)["dk"] / 2)  # 1/√4, and the mean of two heads
+    done = run("attend", *QKV, "--against", "mine.npz", "--suggest-input", "more.npz", "--json", cwd=tmp_path)
+    line = json.loads(done.out)
+    of_scale = [["dk-scale-twice"], ["dq-dk-scale-twice"]]
+    assert [each["mistakes"] for each in line["named"]] == [*of_scale, ["group-mean"]]
+    assert line["suggested_input"]["alike"] == [of_scale] and not line["suggested_input"]["same_shapes"]
+    with numpy.load(tmp_path / "more.npz") as more:
+        assert more["grad"].shape == more["queries"].shape
+        (tmp_path / "more").mkdir()
+        for name, array in zip("qkvg", ("queries", "keys", "values", "grad")):
+            numpy.save(tmp_path / "more" / f"{name}.npy", more[array])
+    heads = numpy.load(tmp_path / "more" / "q.npy").shape[-3] / numpy.load(tmp_path / "more" / "k.npy").shape[-3]
+    numpy.savez(tmp_path / "more" / "mine.npz", dk=gradients(tmp_path / "more")["dk"] / numpy.float32(heads))
+    done = run("attend", *QKV, "--against", "mine.npz", "--json", cwd=tmp_path / "more")
+    assert [each["mistakes"] for each in json.loads(done.out)["named"]] == [["group-mean"]]
 
 
 def unseen(folder, *options, given=QKV):
@@ -196,6 +248,7 @@ def unseen(folder, *options, given=QKV):
 
 def test_blind_spots_of_gradients_are_the_mistakes_that_all_of_them_let_pass(folder):
     possible, through = unseen(folder)
+    through = {mistake for mistake, why in through.items() if why != "no-room"}
     assert possible > 60 and len(through) < 10 and "dq-scale-missing" not in through
     numpy.save(folder / "even.npy", numpy.ones((B, H_KV, S, D_V), "f4"))  # whose mean is the same by any weights
     _, through = unseen(folder, given=["-q", "q.npy", "-k", "k.npy", "-v", "even.npy", "--grad", "g.npy"])
@@ -209,3 +262,31 @@ def test_a_test_of_gradients_fails_where_it_sees_too_little(folder):
     assert run("attend", *QKV, "--blind-spots", "--require", "1000", cwd=folder).code == 1
     text = succeeds("attend", *QKV, "--blind-spots", "--require", "10", cwd=folder).out.decode()
     assert text.startswith("this test sees ")
+
+
+def test_blind_spots_of_gradients_say_what_would_show_them(folder):
+    report = json.loads(succeeds("attend", *QKV, "--causal", "--blind-spots", "--json", cwd=folder).out)
+    spots = {spot["mistake"]: spot for spot in report["unseen"]}
+    assert spots["delta-stale-64"]["why"] == "no-room" and spots["delta-stale-64"]["change"] == "more queries and keys"
+    assert spots["delta-d-k"]["change"] == "values of another width"
+    assert spots["causal-bottom-right"]["why"] == "same" and spots["causal-bottom-right"]["change"] == "fewer queries than keys"
+
+
+@pytest.mark.parametrize("options", [
+    (), ("--grad-lse", "g_lse.npy"), ("--kept", "kept.npy", "--dropout", "0.25"), ("--lengths", "lengths.npy", "--causal"),
+    ("--mask", "bias.npy", "--show", "dq,dmask"), ("--layout", "bshd"),
+])  # fmt: skip
+def test_an_input_of_the_same_shapes_shows_more_mistakes_of_gradients(folder, options):
+    for name in ("q", "k", "v", "g"):  # of which the gradients stay within any tolerance
+        small = numpy.load(folder / f"{name}.npy") * numpy.float32(1e-3)
+        numpy.save(folder / f"small_{name}.npy", small.swapaxes(1, 2) if "bshd" in options else small)
+    given = ["-q", "small_q.npy", "-k", "small_k.npy", "-v", "small_v.npy", "--grad", "small_g.npy"]
+    report = json.loads(succeeds("attend", *given, *options, "--blind-spots", "--suggest-input", "more.npz", "--json", cwd=folder).out)
+    suggested = report["suggested_input"]
+    assert suggested["seen"] > report["seen"] and suggested["possible"] == report["possible"]
+    with numpy.load(folder / "more.npz") as more:
+        for name, array in zip(("q", "k", "v", "g"), ("queries", "keys", "values", "grad")):
+            assert more[array].shape == numpy.load(folder / f"small_{name}.npy").shape
+    command = suggested["command"].split()[1:]
+    again = json.loads(succeeds(*command[:-2], "--blind-spots", "--json", cwd=folder).out)
+    assert (again["seen"], again["possible"]) == (suggested["seen"], suggested["possible"])

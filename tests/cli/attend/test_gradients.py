@@ -132,7 +132,7 @@ def test_a_sum_over_float16_does_not_leave_its_range(folder):
         (["--dropout", "0.5"], 2, "--kept"),
         (["--dropout", "1", "--kept", "kept.npy"], 2, "--dropout: got '1'; allowed: a finite number from 0"),
         (["--dropout", "0.5", "--kept", "kept.npy", "--blind-spots"], 2, "gradients with --blind-spots and --kept"),
-        (["--grad-ones", "--blind-spots", "--suggest-input", "more.npz"], 2, "--suggest-input: got gradients"),
+        (["--dropout", "0.5", "--kept", "kept.npy", "--against", "q.npy", "--suggest-input", "more.npz"], 2, "for gradients alone"),
         (["--grad", "q.npy"], 65, "grad: got the shape (2, 4, 5, 8); allowed: (2, 4, 5, 6), that of the context"),
         (["--grad-lse", "g.npy"], 65, "grad_lse: got the shape (2, 4, 5, 6); allowed: (2, 4, 5), that of lse"),
         (["--grad", "g.npy", "--mask", "seen.npy", "--show", "dmask"], 65, "got bool"),

@@ -140,6 +140,22 @@ def test_a_processor_with_avx2_gives_the_bytes_that_this_one_gives_with_it(folde
     assert attend(folder, on=WITH_AVX2) == attend(folder, "--isa", "avx2")
 
 
+# ---- gradients: the same bytes everywhere ----------------------------------------------------------------------------
+
+GRADIENTS = ["--grad-ones", "--show", "dq,dk,dv,delta,dscale"]
+
+
+def test_gradients_have_the_same_bytes_for_any_threads(folder):
+    one = attend(folder, *GRADIENTS, "--threads", "1")
+    assert all(attend(folder, *GRADIENTS, "--threads", threads) == one for threads in ("2", "3", "7"))
+
+
+@played
+@pytest.mark.parametrize("processor", [OLD, WITH_AVX2])
+def test_gradients_have_the_same_bytes_on_other_processors(folder, processor):
+    assert attend(folder, *GRADIENTS, on=processor) == attend(folder, *GRADIENTS)
+
+
 # ---- whole models: the same bytes everywhere -------------------------------------------------------------------------
 
 

@@ -1,13 +1,16 @@
 #include "attn/model/diagnose/blind_spots.hpp"
 
 #include "attn/core/parallel.hpp"
+#include "attn/model/diagnose/backward/blind_spots.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 
 namespace attn::model::diagnose {
@@ -118,20 +121,23 @@ BlindTest test_of(const Call& call, Compared compared, const StoredTensor& right
     const bool is_half = right.type == ElementType::float16 || right.type == ElementType::bfloat16;
     if (is_half && !criterion.strict) {
         const std::optional<HalfAccuracy> accuracy = half.accuracy({{right.name, right.view()}}, right, test.tolerance.atol);
-        test.exact = by_heads(call, compared, half.exact());
+        test.exact = by_heads(call, compared, half.exact(right.name));
         test.allowed = accuracy->allowed;
     }
     return test;
 }
 
 /// Of each mistake that can be made in other sizes, the first change of them in which it can.
-std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others)
+std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others, const BlindExam& exam)
 {
     std::map<const Mistake*, InputChange> changes;
     for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
-        for (const Mistake* mistake : mistakes_in(call_of(ResolvedAttend(inputs, other.options, RunSettings())))) {
-            changes.try_emplace(mistake, other.change);
+        const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
+        for (const Mistake* mistake : exam.mistakes) {
+            if (mistake->applies(call) && size_counts(*mistake, call)) {
+                changes.try_emplace(mistake, other.change);
+            }
         }
     }
     return changes;
@@ -157,22 +163,82 @@ bool is_right_without(InputChange change)
 }
 
 /// Says of each mistake which change would show it, if one would.
-void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, Compared compared,
-                  const BlindTest& test)
+void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, const BlindExam& exam,
+                  const core::Work& work)
 {
     for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
         const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
-        SharedProducts shared(call);
-        const BlindTest there = in_first_rows(test, call, compared, shared);
-        for (BlindSpot& spot : unseen) {
-            const Variant variant = spot.mistake->on({});
-            if (!spot.change && spot.mistake->applies(call) && !passes(call, variant, compared, there, shared)) {
+        const std::function<bool(const Mistake&)> passes = exam.passes_in(call);
+        core::for_each_block(std::ssize(unseen), work, [&](Index block) {
+            BlindSpot& spot = unseen[static_cast<std::size_t>(block)];
+            if (!spot.change && spot.mistake->applies(call) && !passes(*spot.mistake)) {
                 spot.change = other.change;
             }
-        }
+        });
     }
 }
+
+/// Of a stage of the forward.
+class ForwardTest {
+public:
+    ForwardTest(const Call& call, Compared compared, BlindTest test, const core::Work& work)
+        : call_(call), compared_(compared), test_(std::move(test)), work_(work)
+    {
+    }
+
+    [[nodiscard]] std::vector<const Mistake*> mistakes() const
+    {
+        std::vector<const Mistake*> listed;
+        for (const Mistake& mistake : diagnose::mistakes()) {
+            const Variant variant = mistake.on({});
+            const bool is_rounding = !test_.exact.empty() && rounds_as(variant, test_.type);
+            if (can_compare(variant, compared_) && !is_rounding) {
+                listed.push_back(&mistake);
+            }
+        }
+        return listed;
+    }
+
+    [[nodiscard]] std::vector<BlindSpot> unseen(const std::vector<const Mistake*>& made) const
+    {
+        SharedProducts shared(call_);
+        const BlindTest of_rows = in_first_rows(test_, dims_of(call_, compared_));
+        std::vector<char> seen(made.size());
+        core::for_each_block(std::ssize(made), work_, [&](Index block) {
+            const auto at = static_cast<std::size_t>(block);
+            const Variant variant = made[at]->on({});
+            // Of what mixes the rows of a head some would cost as much as all.
+            seen[at] = mixes_rows(variant) || passes(call_, variant, compared_, of_rows, shared) ? 0 : 1;
+        });
+        std::vector<BlindSpot> found;
+        for (std::size_t at = 0; at < made.size(); ++at) {
+            if (seen[at] != 0) {
+                continue;
+            }
+            const BlindProgress progress = after_all_rows(call_, made[at]->on({}), compared_, test_, work_);
+            if (progress.unseen()) {
+                found.push_back({made[at], progress.why(), progress.largest});
+            }
+        }
+        return found;
+    }
+
+    [[nodiscard]] std::function<bool(const Mistake&)> passes_in(const Call& other) const
+    {
+        auto shared = std::make_shared<SharedProducts>(other);
+        auto there = std::make_shared<const BlindTest>(in_first_rows(test_, other, compared_, *shared));
+        return [&other, compared = compared_, shared, there](const Mistake& mistake) {
+            return passes(other, mistake.on({}), compared, *there, *shared);
+        };
+    }
+
+private:
+    const Call& call_;
+    Compared compared_;
+    BlindTest test_;
+    const core::Work& work_;
+};
 
 } // namespace
 
@@ -188,6 +254,16 @@ void BlindProgress::add(const BlindTest& test, std::size_t at, double number)
     largest = std::max(largest, difference);
 }
 
+BlindSpots spots_of(const BlindTest& test)
+{
+    return {.unseen = {},
+            .sizes = {},
+            .possible = 0,
+            .tolerance = test.tolerance,
+            .half_allowed = test.exact.empty() ? std::nullopt : std::optional(test.allowed),
+            .noise = noise_of(test)};
+}
+
 double noise_of(const BlindTest& test)
 {
     double of_tolerance = 0, of_half = test.exact.empty() ? infinity : 0;
@@ -201,60 +277,26 @@ double noise_of(const BlindTest& test)
     return std::min(of_tolerance, of_half);
 }
 
-BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
-                       HalfReference& half, const core::Work& work)
+void examine(const ResolvedAttend& resolved, const BlindExam& exam, BlindSpots& spots, const core::Work& work)
 {
     const Call call = call_of(resolved);
-    if (!call.is_plain() || call.sequences) {
-        throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
-    }
-    const Compared compared = compared_stage(right.name).value();
-    const BlindTest test = test_of(call, compared, right, criterion, half, work);
     const std::vector<ChangedInput> others = changed_inputs(resolved);
-    const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others);
-
-    BlindSpots spots{.unseen = {},
-                     .sizes = sizes_of(others),
-                     .possible = 0,
-                     .tolerance = test.tolerance,
-                     .half_allowed = test.exact.empty() ? std::nullopt : std::optional(test.allowed),
-                     .noise = noise_of(test)};
+    const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others, exam);
     std::vector<const Mistake*> made;
-    for (const Mistake& mistake : mistakes()) {
-        const Variant variant = mistake.on({});
-        const bool is_rounding = !test.exact.empty() && rounds_as(variant, test.type);
-        const auto change = elsewhere.find(&mistake);
-        if (!can_compare(variant, compared) || is_rounding) {
-            continue;
-        }
-        if (mistake.applies(call)) {
-            made.push_back(&mistake);
+    for (const Mistake* mistake : exam.mistakes) {
+        const auto change = elsewhere.find(mistake);
+        if (mistake->applies(call) && (size_counts(*mistake, call) || !others.empty())) {
+            made.push_back(mistake);
         } else if (change != elsewhere.end() && is_right_without(change->second)) {
-            spots.unseen.push_back({&mistake, Blind::no_room});
+            spots.unseen.push_back({mistake, Blind::no_room});
         }
     }
     spots.possible = made.size() + spots.unseen.size();
-    SharedProducts shared(call);
-    const BlindTest of_rows = in_first_rows(test, dims_of(call, compared));
-    std::vector<char> seen(made.size());
-    core::for_each_block(std::ssize(made), work, [&](Index block) {
-        const auto at = static_cast<std::size_t>(block);
-        const Variant variant = made[at]->on({});
-        // Of what mixes the rows of a head some would cost as much as all.
-        seen[at] = mixes_rows(variant) || passes(call, variant, compared, of_rows, shared) ? 0 : 1;
-    });
-    for (std::size_t at = 0; at < made.size(); ++at) {
-        if (seen[at] != 0) {
-            continue;
-        }
-        const BlindProgress progress = after_all_rows(call, made[at]->on({}), compared, test, work);
-        if (!progress.unseen()) {
-            continue;
-        }
-        spots.unseen.push_back({made[at], progress.why(), progress.largest});
+    std::ranges::move(exam.unseen(made), std::back_inserter(spots.unseen));
+    std::ranges::sort(spots.unseen, {}, [&](const BlindSpot& spot) { return std::ranges::find(exam.mistakes, spot.mistake); });
+    if (exam.changes) {
+        find_changes(spots.unseen, others, exam, work);
     }
-    std::ranges::sort(spots.unseen, {}, &BlindSpot::mistake);
-    find_changes(spots.unseen, others, compared, test);
     for (BlindSpot& spot : spots.unseen) {
         if (spot.why == Blind::no_room && !spot.change) {
             spot.change = elsewhere.at(spot.mistake);
@@ -262,26 +304,55 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right
             spot = {spot.mistake, Blind::no_room, 0, spot.change};
         }
     }
+    spots.sizes = sizes_of(others);
+}
+
+BlindSpots blind_spots(const ResolvedAttend& resolved, const std::vector<StoredTensor>& right, const Criterion& criterion,
+                       const core::Work& work, bool changes)
+{
+    if (is_gradient(resolved.stages.front().item)) {
+        return backward_blind_spots(resolved, right, criterion, work, changes);
+    }
+    const Call call = call_of(resolved);
+    if (!call.is_plain() || call.sequences) {
+        throw Error(ErrorKind::usage, "--blind-spots cannot be used with --cu-seqlens and --weights-dtype");
+    }
+    const Compared compared = compared_stage(right.front().name).value();
+    HalfReference half(resolved);
+    const BlindTest test = test_of(call, compared, right.front(), criterion, half, work);
+    BlindSpots spots = spots_of(test);
+    const ForwardTest forward(call, compared, test, work);
+    examine(resolved,
+            {.mistakes = forward.mistakes(),
+             .unseen = [&](const std::vector<const Mistake*>& made) { return forward.unseen(made); },
+             .passes_in = [&](const Call& other) { return forward.passes_in(other); },
+             .changes = changes},
+            spots, work);
     return spots;
 }
 
 RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion, const core::Work& work)
 {
     constexpr double most_noise = 0.5;
+    RunSettings settings;
+    settings.threads = work.threads;
+    settings.isa = resolved.settings.isa;
+    settings.memory_limit = resolved.settings.memory_limit;
+    const auto spots_in = [&](const std::vector<StoredTensor>& tensors, bool changes) {
+        const AttendInputs inputs = inputs_of(tensors);
+        const ResolvedAttend there(inputs, resolved.options, settings);
+        return blind_spots(there, attend(there).tensors, criterion, work, changes);
+    };
     RevealingInput best;
     for (std::size_t way = 0; way < ways_to_draw(resolved); ++way) {
         RevealingInput drawn{drawn_anew(resolved, way), {}};
-        const AttendInputs inputs = inputs_of(drawn.tensors);
-        RunSettings settings;
-        settings.threads = work.threads;
-        settings.isa = resolved.settings.isa;
-        settings.memory_limit = resolved.settings.memory_limit;
-        const ResolvedAttend there(inputs, resolved.options, settings);
-        HalfReference half(there, there.stages.front().item);
-        drawn.spots = blind_spots(there, attend(there).tensors.front(), criterion, half, work);
+        drawn.spots = spots_in(drawn.tensors, false);
         if (drawn.spots.noise <= most_noise && (best.tensors.empty() || drawn.spots.seen() > best.spots.seen())) {
             best = std::move(drawn);
         }
+    }
+    if (!best.tensors.empty()) {
+        best.spots = spots_in(best.tensors, true);
     }
     return best;
 }

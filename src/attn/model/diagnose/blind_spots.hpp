@@ -8,6 +8,7 @@
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/suggest.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -64,12 +65,27 @@ struct BlindProgress {
 };
 /// BlindSpots::noise.
 [[nodiscard]] double noise_of(const BlindTest& test);
+/// With none unseen yet.
+[[nodiscard]] BlindSpots spots_of(const BlindTest& test);
 
-/// `right`: the context or the weights that attend() gave in the call. In float16 and bfloat16 a rounding that the plain
-/// computation makes, too, is no mistake, and not among them. Throws Error(usage) for a call whose mistakes cannot be made
-/// (Call::is_plain), or of packed sequences, and as attend().
-[[nodiscard]] BlindSpots blind_spots(const ResolvedAttend& resolved, const StoredTensor& right, const Criterion& criterion,
-                                     HalfReference& half, const core::Work& work);
+/// A test of a call: the mistakes that show in what it looks at, if they can be made, and which of them it lets pass.
+struct BlindExam {
+    std::vector<const Mistake*> mistakes;
+    std::function<std::vector<BlindSpot>(const std::vector<const Mistake*>& made)> unseen; ///< in the call
+    /// Of another call with the same options, which outlives what this gives: whether a mistake passes the same test there.
+    /// For many threads.
+    std::function<std::function<bool(const Mistake&)>(const Call& other)> passes_in;
+    bool changes = true; ///< whether to look for those that would show what is unseen
+};
+/// Fills what `spots` says of mistakes, with the changes that show them.
+void examine(const ResolvedAttend& resolved, const BlindExam& exam, BlindSpots& spots, const core::Work& work);
+
+/// `right`: the context or the weights, or gradients, that attend() gave in the call. In float16 and bfloat16 a rounding that
+/// the plain computation makes, too, is no mistake, and not among them. Throws Error(usage) for a call whose mistakes cannot be
+/// made (Call::is_plain), of packed sequences (but for gradients) and of gradients in heads that are too large; and as
+/// attend(). Without `changes` it is faster, and does not say which would show what is unseen.
+[[nodiscard]] BlindSpots blind_spots(const ResolvedAttend& resolved, const std::vector<StoredTensor>& right,
+                                     const Criterion& criterion, const core::Work& work, bool changes = true);
 
 /// Inputs of the same shapes and types as those of a call, and what a test on them does not see.
 struct RevealingInput {

@@ -87,20 +87,29 @@ private:
     std::deque<StoredTensor> copies_;
 };
 
-std::vector<double> numbers_shown(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
+std::vector<std::vector<double>> numbers_shown(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
-    return load<double>(attend(inputs, options, settings).tensors.front().view()).values;
+    std::vector<std::vector<double>> numbers;
+    for (const StoredTensor& stage : attend(inputs, options, settings).tensors) {
+        numbers.push_back(load<double>(stage.view()).values);
+    }
+    return numbers;
 }
 
 } // namespace
 
-HalfReference::HalfReference(const ResolvedAttend& call, Item stage)
+HalfReference::HalfReference(const ResolvedAttend& call)
     : inputs_(call.inputs), options_(call.options), settings_(call.settings), sizes_(call.views.sizes)
 {
-    options_.show = Show{stage};
     settings_.isa = core::Isa::portable;
     settings_.observer = nullptr;
     settings_.read_numbers = nullptr;
+}
+
+std::size_t HalfReference::place_of(std::string_view stage) const
+{
+    return static_cast<std::size_t>(std::ranges::distance(
+        options_.show.begin(), std::ranges::find_if(options_.show, [&](Item item) { return name_of(item) == stage; })));
 }
 
 bool HalfReference::is_cheap() const
@@ -111,38 +120,49 @@ bool HalfReference::is_cheap() const
     return keys * static_cast<double>(l.H * l.T) <= most_products && keys * static_cast<double>(l.H_kv) <= most_numbers;
 }
 
-double HalfReference::unfused(ElementType type) const
+std::vector<double> HalfReference::unfused(ElementType type) const
 {
     constexpr std::size_t many = 4096; // numbers, of which the largest difference is no matter of luck
     constexpr int computations = 9;
-    std::vector<double> largest;
-    for (int n = 0; n < (exact_.size() < many ? computations : 1); ++n) {
+    std::vector<std::vector<double>> largest(exact_.size());
+    const bool few = std::ranges::any_of(exact_, [](const std::vector<double>& stage) { return stage.size() < many; });
+    for (int n = 0; n < (few ? computations : 1); ++n) {
         Changed changed(inputs_);
         if (n > 0) {
             changed.multiply_queries(1 + n * 0x1p-9);
         }
         Attend options = options_;
         options.out_type = ElementType::float64;
-        const std::vector<double> exact = n == 0 ? exact_ : numbers_shown(changed.inputs(), options, settings_);
+        const Stages exact = n == 0 ? exact_ : numbers_shown(changed.inputs(), options, settings_);
         changed.round(type);
         options.out_type = type;
         options.stage_type = type;
-        const std::vector<double> numbers = numbers_shown(changed.inputs(), options, settings_);
-        double& found = largest.emplace_back(0);
-        for (std::size_t at = 0; at < numbers.size(); ++at) {
-            const double each = difference(numbers[at], exact[at], type);
-            found = std::isfinite(each) ? std::max(found, each) : found; // at the end of a type one may be infinite alone
+        const Stages numbers = numbers_shown(changed.inputs(), options, settings_);
+        for (std::size_t stage = 0; stage < numbers.size(); ++stage) {
+            if (n > 0 && numbers[stage].size() >= many) {
+                continue;
+            }
+            double& found = largest[stage].emplace_back(0);
+            for (std::size_t at = 0; at < numbers[stage].size(); ++at) {
+                const double each = difference(numbers[stage][at], exact[stage][at], type);
+                found = std::isfinite(each) ? std::max(found, each) : found; // at the end of a type one may be infinite alone
+            }
         }
     }
-    const double first = largest.front();
-    std::ranges::nth_element(largest, largest.begin() + std::ssize(largest) / 2);
-    return std::max(first, largest[largest.size() / 2]);
+    std::vector<double> found;
+    for (std::vector<double>& each : largest) {
+        const double first = each.front();
+        std::ranges::nth_element(each, each.begin() + std::ssize(each) / 2);
+        found.push_back(std::max(first, each[each.size() / 2]));
+    }
+    return found;
 }
 
 std::optional<HalfAccuracy> HalfReference::accuracy(const ComparedTensor& file, const StoredTensor& right, double atol,
                                                     const std::function<bool(Index)>& counts)
 {
     std::optional<ElementType> type = half_of(file.view.type, right.type);
+    const std::size_t place = place_of(right.name);
     if (!type && is_gradient(*options_.show.begin())) { // sums in float32 of what is rounded
         type = half_of(inputs_.queries.type, inputs_.queries.type);
     }
@@ -157,13 +177,13 @@ std::optional<HalfAccuracy> HalfReference::accuracy(const ComparedTensor& file, 
     if (!unfused_.contains(*type)) {
         unfused_[*type] = unfused(*type);
     }
-    HalfAccuracy accuracy{.type = *type, .unfused = unfused_[*type]};
+    HalfAccuracy accuracy{.type = *type, .unfused = unfused_[*type][place]};
     const std::vector<double> numbers = load<double>(file.view).values;
     for (std::size_t at = 0; at < numbers.size(); ++at) {
         const double number =
-            file.printed.empty() ? numbers[at] : math::nearest_printed(file.printed[at], exact_[at], right.type);
+            file.printed.empty() ? numbers[at] : math::nearest_printed(file.printed[at], exact_[place][at], right.type);
         if (!counts || counts(static_cast<Index>(at))) {
-            accuracy.largest = std::max(accuracy.largest, difference(number, exact_[at], *type));
+            accuracy.largest = std::max(accuracy.largest, difference(number, exact_[place][at], *type));
         }
     }
     accuracy.allowed = 2 * accuracy.unfused + atol;

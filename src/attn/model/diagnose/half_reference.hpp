@@ -26,30 +26,32 @@ struct HalfAccuracy {
     [[nodiscard]] bool suffices() const { return largest <= allowed; }
 };
 
-/// Computes a stage of a call of attend in float64 and, when a file of that type comes, in its type.
+/// Computes the stages of a call of attend in float64 and, when a file of that type comes, in its type.
 class HalfReference {
 public:
-    /// `stage`: the one that is looked at, of several.
-    HalfReference(const ResolvedAttend& call, Item stage);
+    explicit HalfReference(const ResolvedAttend& call);
 
-    /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. `counts`: whether the
-    /// number at a flat place counts; empty: all do. Throws Error(too_large) as attend().
+    /// Of a file with the shape of `right`, a stage that attend() gave; nothing where neither is of such a type. `counts`:
+    /// whether the number at a flat place counts; empty: all do. Throws Error(too_large) as attend().
     [[nodiscard]] std::optional<HalfAccuracy> accuracy(const ComparedTensor& file, const StoredTensor& right, double atol,
                                                        const std::function<bool(Index)>& counts = {});
-    /// The stage in float64, after accuracy() of something in such a type.
-    [[nodiscard]] const std::vector<double>& exact() const { return exact_; }
+    /// A stage in float64, after accuracy() of something in such a type.
+    [[nodiscard]] const std::vector<double>& exact(std::string_view stage) const { return exact_.at(place_of(stage)); }
     /// Whether that takes no longer than a moment, and little memory.
     [[nodiscard]] bool is_cheap() const;
 
 private:
-    [[nodiscard]] double unfused(ElementType type) const;
+    using Stages = std::vector<std::vector<double>>; ///< in the order of those asked for
+
+    [[nodiscard]] std::size_t place_of(std::string_view stage) const;
+    [[nodiscard]] std::vector<double> unfused(ElementType type) const;
 
     AttendInputs inputs_;
     Attend options_;
     RunSettings settings_;
     core::AttentionDims sizes_;
-    std::vector<double> exact_;             ///< in float64; empty: not computed yet
-    std::map<ElementType, double> unfused_; ///< of each type
+    Stages exact_;                                       ///< in float64; empty: not computed yet
+    std::map<ElementType, std::vector<double>> unfused_; ///< of each type, by stages
 };
 
 } // namespace attn::model::diagnose

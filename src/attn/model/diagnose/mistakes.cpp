@@ -664,6 +664,9 @@ bool tiles_count(const Mistake& mistake, const Call& call)
 {
     const Variant v = mistake.on({});
     const core::AttentionDims& l = call.views.sizes;
+    if (mistake.group == Group::gradients) {
+        return (v.backward.over_keys != TileSum::all ? l.total() : l.T) > mistake.size;
+    }
     const std::vector<Index> all{l.total()};
     const std::vector<Index>& lengths = call.views.lengths.empty() ? all : call.views.lengths;
     const auto count = [&](Index keys) {

@@ -1,6 +1,8 @@
 #include "attn/model/diagnose/suggest.hpp"
 
 #include "attn/model/attend/attend.hpp"
+#include "attn/model/diagnose/backward/mistakes.hpp"
+#include "attn/model/diagnose/backward/pass.hpp"
 #include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/random/numpy.hpp"
@@ -34,9 +36,11 @@ constexpr std::array uneven_factors{0.07, 1.0, 2.0, 1.0, 4.0};
 /// Tensors as a plan has them, in the layout of an input.
 class Drawn {
 public:
-    Drawn(const AttendInputs& inputs, const AttendViews& views, const Plan& plan)
-        : inputs_(inputs), views_(views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
+    Drawn(const ResolvedAttend& call, const Plan& plan)
+        : inputs_(call.inputs), views_(call.views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
     {
+        const AttendInputs& inputs = inputs_;
+        const AttendViews& views = views_;
         const AttentionDims& l = plan.sizes;
         const bool by_heads = !views.merged;
         add(operand::queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
@@ -68,6 +72,16 @@ public:
         if (inputs.alibi_slopes) {
             add_slopes(*inputs.alibi_slopes);
         }
+        if (inputs.grad) {
+            const Shape shape = by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_v) : wide(l.T, l.H * l.d_v);
+            add(operand::grad, shape, 1);
+        }
+        if (inputs.grad_lse) {
+            add(operand::grad_lse, shape_of_lse(), 1);
+        }
+        if (inputs.kept) {
+            add_kept(*inputs.kept, call.options.dropout->p);
+        }
     }
 
     [[nodiscard]] std::vector<StoredTensor> take() && { return std::move(tensors_); }
@@ -86,6 +100,15 @@ private:
     [[nodiscard]] Shape wide(Index rows, Index size) const
     {
         return !views_.batched && plan_.sizes.B == 1 ? Shape{rows, size} : Shape{plan_.sizes.B, rows, size};
+    }
+
+    /// (B, H, T), (H, T) or (T), as the queries that are drawn have it.
+    [[nodiscard]] Shape shape_of_lse() const
+    {
+        Shape shape{plan_.sizes.B, plan_.sizes.H, plan_.sizes.T};
+        const std::size_t whole = views_.merged ? 3 : 4;
+        shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(whole - tensors_.front().shape.size()));
+        return shape;
     }
 
     void add(const AttendOperand& operand, Shape shape, double deviation)
@@ -112,19 +135,25 @@ private:
         tensor.bytes = to_bytes<double>(type, numbers);
     }
 
-    /// Of the same dimensions: those that went along with sizes still do. A part of the keys is hidden where a part was.
-    void add_mask(const TensorView& given)
+    /// Of what broadcasts to scores: the dimensions that went along with sizes still do.
+    [[nodiscard]] Shape broadcasting(Shape shape) const
     {
         const AttentionDims& from = views_.sizes;
         const AttentionDims& to = plan_.sizes;
         const std::array before{from.B, from.H, from.T, from.total()};
         const std::array now{to.B, to.H, to.T, to.total()};
-        Shape shape = given.shape;
         for (std::size_t back = 1; back <= std::min(shape.size(), before.size()); ++back) {
             Index& length = shape[shape.size() - back];
             const Index whole = now.at(now.size() - back);
             length = length > 1 && length == before.at(before.size() - back) ? whole : std::min(length, whole);
         }
+        return shape;
+    }
+
+    /// A part of the keys is hidden where a part was.
+    void add_mask(const TensorView& given)
+    {
+        Shape shape = broadcasting(given.shape);
         constexpr double seen = 0.75;
         const bool boolean = given.type == ElementType::boolean;
         const std::vector<double> kept = load<double>(given).values;
@@ -144,6 +173,15 @@ private:
             std::fill_n(numbers.begin(), shape.back(), hidden);
         }
         store_numbers(operand::mask, std::move(shape), numbers);
+    }
+
+    /// What dropout keeps of the weights; `p` is left out.
+    void add_kept(const TensorView& given, double p)
+    {
+        Shape shape = broadcasting(given.shape);
+        std::vector<double> numbers = stream_.uniform(element_count(shape), 0, 1);
+        std::ranges::transform(numbers, numbers.begin(), [p](double chance) { return chance >= p ? 1 : 0; });
+        store_numbers(operand::kept, std::move(shape), numbers);
     }
 
     /// A few, one behind the other.
@@ -286,8 +324,7 @@ std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tie
     return all;
 }
 
-// ---- telling apart
-// -----------------------------------------------------------------------------------------------------------
+// ---- telling apart ---------------------------------------------------------------------------------------------------------
 
 bool can_be_made(const Candidate& candidate, const std::vector<const Mistake*>& list)
 {
@@ -296,26 +333,65 @@ bool can_be_made(const Candidate& candidate, const std::vector<const Mistake*>& 
     });
 }
 
-Candidate measured(Candidate candidate, const Yardstick& file, const std::vector<double>& values)
-{
-    candidate.distance = {};
-    candidate.distance.add(file, 0, values);
-    return candidate;
-}
+/// What is compared in a call: a stage, or gradients.
+class Comparing {
+public:
+    explicit Comparing(const ResolvedAttend& resolved) : call_(call_of(resolved)), stages_(resolved.stages)
+    {
+        for (const AskedStage& stage : stages_) {
+            wanted_.insert(stage.item);
+        }
+        if (is_gradient(stages_.front().item)) {
+            call_.options.nan_for_empty_rows = false; // as in the diagnosis
+            backward_ = std::make_unique<BackwardPass>(call_, wanted_);
+        }
+    }
+
+    [[nodiscard]] bool can_make(std::span<const Candidate> candidates) const
+    {
+        const std::vector<const Mistake*> list = backward_ ? backward_mistakes_in(call_, wanted_) : mistakes_in(call_);
+        return !(backward_ && backward_->is_too_large()) &&
+               std::ranges::all_of(candidates, [&](const Candidate& each) { return can_be_made(each, list); });
+    }
+
+    /// What a variant makes of each stage.
+    [[nodiscard]] std::vector<std::vector<double>> numbers(const Variant& variant, const core::Work& work)
+    {
+        std::vector<std::vector<double>> made;
+        if (backward_) {
+            Gradients gradients = backward_->differentiate(variant, work);
+            for (const AskedStage& stage : stages_) {
+                made.push_back(std::move(gradients.at(stage.item)));
+            }
+        } else {
+            made.push_back(evaluate(call_, variant, compared_stage(name_of(stages_.front().item)).value(), work));
+        }
+        return made;
+    }
+
+    [[nodiscard]] const std::vector<AskedStage>& stages() const { return stages_; }
+
+private:
+    Call call_;
+    std::vector<AskedStage> stages_;
+    Show wanted_;
+    std::unique_ptr<BackwardPass> backward_;
+};
 
 /// What each candidate gives, and how it would be told from the others.
 class Trial {
 public:
-    Trial(const Call& call, Compared compared, std::span<const Candidate> candidates, const core::Work& work)
-        : candidates_(candidates)
+    Trial(Comparing& comparing, std::span<const Candidate> candidates, const core::Work& work) : candidates_(candidates)
     {
-        const ElementType given = call.views.queries.type;
-        const ElementType type = compared == Compared::lse && is_half(given) ? ElementType::float32 : given;
         for (const Candidate& candidate : candidates) {
-            values_.push_back(evaluate(call, candidate.variant, compared, work));
-            StoredTensor stored("", type, {std::ssize(values_.back())});
-            store<double>(stored, 0, values_.back());
-            files_.emplace_back(load<double>(stored.view()).values, usual_tolerance(type));
+            const auto& made = made_.emplace_back(comparing.numbers(candidate.variant, work));
+            std::vector<Yardstick>& file = files_.emplace_back();
+            for (std::size_t n = 0; n < made.size(); ++n) {
+                const ElementType type = comparing.stages()[n].type;
+                StoredTensor stored("", type, {std::ssize(made[n])});
+                store<double>(stored, 0, made[n]);
+                file.emplace_back(load<double>(stored.view()).values, usual_tolerance(type));
+            }
         }
     }
 
@@ -325,14 +401,23 @@ private:
     /// Whether a file of `a` is explained by it, and not by `b`.
     [[nodiscard]] bool explains(std::size_t a, std::size_t b) const
     {
-        const Candidate own = measured(candidates_[a], files_[a], values_[a]);
-        const Candidate other = measured(candidates_[b], files_[a], values_[b]);
+        const Candidate own = beside(a, a), other = beside(a, b);
         return own.fits() && !other.fits() && times_farther(own, other) >= clearly;
     }
 
+    [[nodiscard]] Candidate beside(std::size_t file, std::size_t at) const
+    {
+        Candidate candidate = candidates_[at];
+        candidate.distance = {};
+        for (std::size_t n = 0; n < files_[file].size(); ++n) {
+            candidate.distance.add(files_[file][n], 0, made_[at][n]);
+        }
+        return candidate;
+    }
+
     std::span<const Candidate> candidates_;
-    std::vector<std::vector<double>> values_;
-    std::vector<Yardstick> files_;
+    std::vector<std::vector<std::vector<double>>> made_; ///< by candidates and stages
+    std::vector<std::vector<Yardstick>> files_;          ///< likewise
 };
 
 /// Of each candidate the first one that a trial does not tell it from, directly or through others.
@@ -373,6 +458,9 @@ std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& g
 
 std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
 {
+    if (call.sequences) {
+        return {};
+    }
     const AttentionDims few = reduced(call.views.sizes);
     std::vector<std::pair<InputChange, Plan>> plans;
     const auto add = [&](InputChange change, const AttentionDims& sizes) -> Plan& {
@@ -399,7 +487,7 @@ std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
             options.heads = plan.sizes.H;
             options.kv_heads = plan.sizes.H_kv;
         }
-        inputs.push_back({change, plan.sizes, std::move(options), Drawn(call.inputs, call.views, plan).take()});
+        inputs.push_back({change, plan.sizes, std::move(options), Drawn(call, plan).take()});
     }
     return inputs;
 }
@@ -412,11 +500,10 @@ std::size_t ways_to_draw(const ResolvedAttend& call)
 std::vector<StoredTensor> drawn_anew(const ResolvedAttend& call, std::size_t way)
 {
     const Plan uneven{.sizes = call.views.sizes, .uneven = true};
-    return Drawn(call.inputs, call.views, way == 0 ? uneven : plans(call.views)[way - 1]).take();
+    return Drawn(call, way == 0 ? uneven : plans(call.views)[way - 1]).take();
 }
 
-Suggestion suggest_input(const ResolvedAttend& tied_call, Compared compared, std::span<const Candidate> tied,
-                         const core::Work& work)
+Suggestion suggest_input(const ResolvedAttend& tied_call, std::span<const Candidate> tied, const core::Work& work)
 {
     std::vector<Candidate> candidates(tied.begin(),
                                       tied.begin() + static_cast<std::ptrdiff_t>(std::min(tied.size(), most_candidates)));
@@ -424,14 +511,14 @@ Suggestion suggest_input(const ResolvedAttend& tied_call, Compared compared, std
     candidates.emplace_back();             // the right result
     Suggestion best;
     for (const Plan& plan : plans(tied_call.views, tied)) {
-        std::vector<StoredTensor> tensors = Drawn(tied_call.inputs, tied_call.views, plan).take();
-        const Call call = call_of(ResolvedAttend(inputs_of(tensors), tied_call.options, RunSettings()));
-        const std::vector<const Mistake*> list = mistakes_in(call);
-        if (!std::ranges::all_of(candidates, [&](const Candidate& each) { return can_be_made(each, list); })) {
+        std::vector<StoredTensor> tensors = Drawn(tied_call, plan).take();
+        const AttendInputs inputs = inputs_of(tensors);
+        Comparing comparing(ResolvedAttend(inputs, tied_call.options, RunSettings()));
+        if (!comparing.can_make(candidates)) {
             continue;
         }
         ++best.tried;
-        const std::vector<std::size_t> group = groups_of(Trial(call, compared, candidates, work), candidates.size());
+        const std::vector<std::size_t> group = groups_of(Trial(comparing, candidates, work), candidates.size());
         const std::size_t groups = std::set(group.begin(), group.end()).size();
         const std::size_t missing = candidates.size() - groups;
         if (missing + 1 < least) {

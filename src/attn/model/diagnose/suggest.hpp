@@ -16,12 +16,11 @@ struct Suggestion {
     std::size_t tried = 0; ///< inputs
 };
 
-/// `call`: the one of attend that ties them, by what of it is compared. `tied`: mistakes of attention, of which the first few
-/// count. Inputs of the same shapes are tried first, with numbers from small to large, then other sizes. An input is taken
-/// where a file that any of them gives is explained by that one alone, by the rules of a diagnosis; or else the one on which
-/// that is true of most of them.
-[[nodiscard]] Suggestion suggest_input(const ResolvedAttend& call, Compared compared, std::span<const Candidate> tied,
-                                       const core::Work& work);
+/// `call`: the one of attend that ties them, by the stage or the gradients that it is asked for. `tied`: mistakes of attention,
+/// of which the first few count. Inputs of the same shapes are tried first, with numbers from small to large, then other sizes.
+/// An input is taken where a file that any of them gives is explained by that one alone, by the rules of a diagnosis; or else
+/// the one on which that is true of most of them.
+[[nodiscard]] Suggestion suggest_input(const ResolvedAttend& call, std::span<const Candidate> tied, const core::Work& work);
 
 /// What is different in another input: the numbers alone, or sizes, too.
 enum class InputChange {
@@ -61,7 +60,8 @@ struct ChangedInput {
     Attend options; ///< the same, but for the number of heads
     std::vector<StoredTensor> tensors;
 };
-/// One for each change, in the order of InputChange; other numbers in the same sizes only where the call is small.
+/// One for each change, in the order of InputChange; other numbers in the same sizes only where the call is small. None of
+/// packed sequences.
 [[nodiscard]] std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call);
 
 /// The ways to draw inputs of the same shapes, and one of them: the first has queries from small to large, so that weights are

@@ -126,7 +126,32 @@ void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buff
     }
 }
 
-/// "  heads      3: 0.31, 0: 0.0021, …": the largest few, without places that agree, each `tile` of `count`. A dimension of one
+/// "0-15" of places `first` to `last`, which stand for `tile` of `count` each.
+std::string range(std::size_t first, std::size_t last, Index tile, std::size_t count)
+{
+    const std::size_t begin = first * static_cast<std::size_t>(tile);
+    const std::size_t end = std::min((last + 1) * static_cast<std::size_t>(tile), count) - 1;
+    return end > begin ? fmt::format("{}-{}", begin, end) : fmt::format("{}", begin);
+}
+
+/// "; 0-15, 32 agree", where some do and others do not: where a mistake begins or ends.
+std::string agreeing(const std::vector<double>& differences, Index tile, std::size_t count)
+{
+    constexpr std::size_t most = 3;
+    std::vector<std::string> ranges;
+    for (std::size_t at = 0; at < differences.size(); ++at) {
+        const std::size_t first = at;
+        while (at < differences.size() && differences[at] == 0) {
+            ++at;
+        }
+        if (at > first) {
+            ranges.push_back(range(first, at - 1, tile, count));
+        }
+    }
+    return ranges.empty() || ranges.size() > most ? "" : fmt::format("; {} agree", fmt::join(ranges, ", "));
+}
+
+/// "  heads      3: 0.31, 0: 0.0021, …": the largest few, each `tile` of `count`, and those that agree. A dimension of one
 /// place says nothing.
 void write_largest(std::string_view title, const std::vector<double>& differences, Index tile, std::size_t count,
                    Buffer& buffer)
@@ -141,12 +166,11 @@ void write_largest(std::string_view title, const std::vector<double>& difference
     }
     std::string text = fmt::format("  {:<10}", title);
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
-        const std::size_t first = order[n] * static_cast<std::size_t>(tile);
-        const std::size_t last = std::min(first + static_cast<std::size_t>(tile), count) - 1;
-        text += fmt::format("{}{}{}: {}", n == 0 ? "" : ", ", first, last > first ? fmt::format("-{}", last) : "",
-                            about(differences[order[n]]));
+        text +=
+            fmt::format("{}{}: {}", n == 0 ? "" : ", ", range(order[n], order[n], tile, count), about(differences[order[n]]));
     }
-    buffer.append(text + (order.size() > most ? ", …\n" : "\n"));
+    text += order.size() > most ? ", …" : "";
+    buffer.append(text + (order.empty() ? "" : agreeing(differences, tile, count)) + "\n");
 }
 
 /// Where nothing is named: where the error lies.

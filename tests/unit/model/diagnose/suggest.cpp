@@ -30,7 +30,7 @@ protected:
     [[nodiscard]] AttendInputs inputs() const { return {queries.view(), keys.view(), values.view(), {}, {}, {}, {}}; }
     [[nodiscard]] Suggestion suggested(const AttendInputs& given, const std::vector<Candidate>& tied) const
     {
-        return suggest_input({given, options, attn::model::RunSettings()}, Compared::context, tied, {});
+        return suggest_input({given, options, attn::model::RunSettings()}, tied, {});
     }
 };
 

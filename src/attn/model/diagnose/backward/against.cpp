@@ -101,7 +101,8 @@ private:
     std::vector<Index> groups_;
 };
 
-Diagnosis diagnose(const Call& call, const std::vector<HeldGradient>& held, const core::Work& work)
+/// Without what changes one of the gradients that `agree`, beside these.
+Diagnosis diagnose(const Call& call, const std::vector<HeldGradient>& held, Show agree, const core::Work& work)
 {
     Show wanted;
     for (const HeldGradient& each : held) {
@@ -112,7 +113,10 @@ Diagnosis diagnose(const Call& call, const std::vector<HeldGradient>& held, cons
     diagnosis.pairs_tried = false;
     diagnosis.candidates.emplace_back();
     for (const Mistake* mistake : backward_mistakes_in(call, wanted)) {
-        diagnosis.candidates.push_back({.mistakes = {mistake}, .variant = mistake->on({})});
+        Candidate candidate{.mistakes = {mistake}, .variant = mistake->on({})};
+        if (agree.without(gradients_changed(candidate.variant)).size() == agree.size()) {
+            diagnosis.candidates.push_back(std::move(candidate));
+        }
     }
     diagnosis.tried = diagnosis.candidates.size() - 1;
     Measuring measuring(pass, held, work);
@@ -133,13 +137,13 @@ HeldGradient held(const Call& call, const HeldArray& array, bool as_half)
                                 array.right.type, as_half && array.found.half ? 2 * array.found.half->unfused : 0)};
 }
 
-Diagnosis diagnose(const Call& call, const std::vector<HeldArray>& arrays, const core::Work& work)
+Diagnosis diagnose(const Call& call, const std::vector<HeldArray>& arrays, Show agree, const core::Work& work)
 {
     const auto holding = [&](bool as_half) {
         std::vector<HeldGradient> all;
         std::ranges::transform(arrays, std::back_inserter(all),
                                [&](const HeldArray& each) { return held(call, each, as_half); });
-        return diagnose(call, all, work);
+        return diagnose(call, all, agree, work);
     };
     Diagnosis found = holding(false);
     const auto rounds_too_much = [](const HeldArray& each) { return each.found.half && !each.found.agrees(); };
@@ -150,6 +154,35 @@ Diagnosis diagnose(const Call& call, const std::vector<HeldArray>& arrays, const
         }
     }
     return found;
+}
+
+/// Of what is named, takes off what changes more of these gradients than another does: the others are wrong in another way.
+void keep_narrowest(Diagnosis& diagnosis, Show gradients)
+{
+    const auto changed = [&](const Candidate& each) {
+        return gradients.without(gradients.without(gradients_changed(each.variant)));
+    };
+    std::vector<Show> named;
+    for (std::size_t n = 0; n < diagnosis.named; ++n) {
+        named.push_back(changed(diagnosis.candidates[n]));
+    }
+    const auto is_wider = [&](const Candidate& each) {
+        const Show own = changed(each);
+        return std::ranges::any_of(named, [&](Show other) { return other.without(own).empty() && other.size() < own.size(); });
+    };
+    const auto end = diagnosis.candidates.begin() + static_cast<std::ptrdiff_t>(diagnosis.named);
+    diagnosis.candidates.erase(std::remove_if(diagnosis.candidates.begin(), end, is_wider), end);
+    judge(diagnosis);
+}
+
+/// How far each of what is named is from this array alone.
+void measure_named(Diagnosis& diagnosis, const HeldGradient& array, const std::vector<Gradients>& named)
+{
+    for (std::size_t n = 0; n < named.size(); ++n) {
+        Distance& distance = diagnosis.candidates[n].distance;
+        distance = {};
+        distance.add(array.numbers, 0, named[n].at(array.gradient));
+    }
 }
 
 Pattern pattern_of(const std::vector<HeldArray>& arrays)
@@ -178,14 +211,19 @@ Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, co
     call.options.nan_for_empty_rows = false; // what stands in for a context depends on nothing
     Together said{pattern_of(arrays), {}};
     std::vector<HeldArray*> differing;
-    Show wanted;
+    Show wanted, agree;
     for (HeldArray& array : arrays) {
-        wanted.insert(*item_called(array.right.name));
+        const Item gradient = *item_called(array.right.name);
+        wanted.insert(gradient);
+        if (array.found.agrees()) {
+            agree.insert(gradient);
+        }
         if (!array.found.comparison.agrees()) {
             differing.push_back(&array);
         }
     }
-    const bool too_large = BackwardPass(call, wanted).is_too_large();
+    BackwardPass pass(call, wanted);
+    const bool too_large = pass.is_too_large();
     if (differing.empty() || too_large || call.options.weights_type || call.options.allow_nonfinite) {
         std::ranges::for_each(differing, [&](HeldArray* array) { array->found.too_large = too_large; });
         return said;
@@ -193,9 +231,12 @@ Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, co
     constexpr Index small = Index{1} << 20;
     const core::AttentionDims& l = call.views.sizes;
     const bool few = l.B * l.H * l.T * l.total() <= small;
-    const Diagnosis of_all = diagnose(call, arrays, work);
+    const Diagnosis of_all = diagnose(call, arrays, {}, work);
     const std::span named = std::span(of_all.candidates).first(of_all.named);
     said.named.assign(named.begin(), named.end());
+    std::vector<Gradients> made_by_named;
+    std::ranges::transform(named, std::back_inserter(made_by_named),
+                           [&](const Candidate& each) { return pass.differentiate(each.variant, work); });
     for (HeldArray* array : differing) {
         const Item gradient = *item_called(array->right.name);
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
@@ -210,7 +251,13 @@ Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, co
         }
         const bool by_itself =
             of_all.named == 0 && arrays.size() > 1 && few && !array->found.agrees(); // there may be two mistakes
-        array->found.diagnosis = by_itself ? diagnose(call, std::vector{*array}, work) : of_all;
+        Diagnosis& diagnosis =
+            array->found.diagnosis.emplace(by_itself ? diagnose(call, std::vector{*array}, agree, work) : of_all);
+        if (by_itself) {
+            keep_narrowest(diagnosis, wanted);
+        } else if (of_all.named > 0) {
+            measure_named(diagnosis, held(call, *array, false), made_by_named);
+        }
     }
     return said;
 }

@@ -6,6 +6,7 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace attn::model::diagnose {
 namespace {
@@ -15,8 +16,8 @@ struct GradientTest {
     BlindTest test;
 };
 
-GradientTest gradient_test(const ResolvedAttend& resolved, const Call& call, const StoredTensor& right,
-                           const Criterion& criterion, Gradients& plain)
+GradientTest gradient_test(HalfReference& half, const Call& call, const StoredTensor& right, const Criterion& criterion,
+                           Gradients& plain)
 {
     const Item gradient = *item_called(right.name);
     GradientTest of{gradient,
@@ -25,14 +26,27 @@ GradientTest gradient_test(const ResolvedAttend& resolved, const Call& call, con
                      .exact = {},
                      .tolerance = criterion.tolerance.value_or(usual_tolerance(right.type)),
                      .type = precision_of(right.type)}};
-    HalfReference half(resolved, gradient);
     const auto accuracy =
         criterion.strict ? std::nullopt : half.accuracy({{right.name, right.view()}}, right, of.test.tolerance.atol);
     if (accuracy) {
         of.test.allowed = accuracy->allowed;
-        of.test.exact = by_heads(call, gradient, half.exact());
+        of.test.exact = by_heads(call, gradient, half.exact(right.name));
     }
     return of;
+}
+
+/// The same of another call, in which the right numbers are those that variants make.
+std::vector<GradientTest> in_other_call(const std::vector<GradientTest>& tests, Gradients plain)
+{
+    std::vector<GradientTest> there;
+    for (const GradientTest& like : tests) {
+        BlindTest& test = there.emplace_back(like).test;
+        test.plain = std::move(plain[like.gradient]);
+        test.right = test.plain;
+        round_all(test.right, test.type);
+        test.exact = test.exact.empty() ? test.exact : test.plain;
+    }
+    return there;
 }
 
 /// Of all tests together, each of which may see a mistake.
@@ -54,10 +68,45 @@ BlindProgress after_all(const std::vector<GradientTest>& tests, const Gradients&
     return all;
 }
 
+/// Another call, with what outlives a question.
+struct OtherCall {
+    OtherCall(const Call& its_call, Show wanted, const std::vector<GradientTest>& like)
+        : pass(its_call, wanted), tests(in_other_call(like, pass.differentiate({}, {})))
+    {
+    }
+
+    /// By the first and the last group, if nothing is summed over all.
+    bool passes(const Variant& variant)
+    {
+        if (pass.sums_groups() || variant.backward.heads_swapped) {
+            return after_all(tests, pass.differentiate(variant, {})).unseen();
+        }
+        return passes(variant, 0) && passes(variant, pass.groups() - 1);
+    }
+
+    bool passes(const Variant& variant, Index group)
+    {
+        BackwardSums sums;
+        bool unseen = true;
+        pass.differentiate(variant, group, sums, [&](Item gradient, std::size_t first, std::span<const double> numbers) {
+            const BlindTest& test = std::ranges::find(tests, gradient, &GradientTest::gradient)->test;
+            BlindProgress own{.as_type_allows = !test.exact.empty()};
+            for (std::size_t at = 0; at < numbers.size() && own.unseen(); ++at) {
+                own.add(test, first + at, numbers[at]);
+            }
+            unseen = unseen && own.unseen();
+        });
+        return unseen;
+    }
+
+    BackwardPass pass;
+    std::vector<GradientTest> tests;
+};
+
 } // namespace
 
 BlindSpots backward_blind_spots(const ResolvedAttend& resolved, const std::vector<StoredTensor>& right,
-                                const Criterion& criterion, const core::Work& work)
+                                const Criterion& criterion, const core::Work& work, bool changes)
 {
     Call call = call_of(resolved);
     call.options.nan_for_empty_rows = false; // what stands in for a context depends on nothing
@@ -71,35 +120,41 @@ BlindSpots backward_blind_spots(const ResolvedAttend& resolved, const std::vecto
                                       "--weights-dtype");
     }
     Gradients plain = pass.differentiate({}, work);
+    HalfReference half(resolved);
     std::vector<GradientTest> tests;
     double noise = 0;
     for (const StoredTensor& gradient : right) {
-        tests.push_back(gradient_test(resolved, call, gradient, criterion, plain));
+        tests.push_back(gradient_test(half, call, gradient, criterion, plain));
         noise = std::max(noise, noise_of(tests.back().test));
     }
     const BlindTest& first = tests.front().test;
-    BlindSpots spots{.unseen = {},
-                     .sizes = {},
-                     .possible = 0,
-                     .tolerance = first.tolerance,
-                     .half_allowed = first.exact.empty() ? std::nullopt : std::optional(first.allowed),
-                     .noise = noise};
-    std::vector<const Mistake*> made = backward_mistakes_in(call, wanted);
-    std::erase_if(made, [&](const Mistake* mistake) { return !first.exact.empty() && rounds_as(mistake->on({}), first.type); });
-    std::vector<std::optional<BlindSpot>> found(made.size());
-    core::for_each_block(std::ssize(made), work, [&](Index block) {
-        const auto at = static_cast<std::size_t>(block);
-        const BlindProgress progress = after_all(tests, pass.differentiate(made[at]->on({}), {}));
-        if (progress.unseen()) {
-            found[at] = BlindSpot{.mistake = made[at], .why = progress.why(), .largest = progress.largest};
+    BlindSpots spots = spots_of(first);
+    spots.noise = noise;
+    std::vector<const Mistake*> mistakes = backward_mistakes_of(wanted);
+    std::erase_if(mistakes, [&](const Mistake* each) { return !first.exact.empty() && rounds_as(each->on({}), first.type); });
+    const auto unseen = [&](const std::vector<const Mistake*>& made) {
+        std::vector<std::optional<BlindSpot>> found(made.size());
+        core::for_each_block(std::ssize(made), work, [&](Index block) {
+            const auto at = static_cast<std::size_t>(block);
+            const BlindProgress progress = after_all(tests, pass.differentiate(made[at]->on({}), {}));
+            if (progress.unseen()) {
+                found[at] = BlindSpot{.mistake = made[at], .why = progress.why(), .largest = progress.largest};
+            }
+        });
+        std::vector<BlindSpot> spots_found;
+        for (const std::optional<BlindSpot>& spot : found) {
+            if (spot) {
+                spots_found.push_back(*spot);
+            }
         }
-    });
-    spots.possible = made.size();
-    for (const std::optional<BlindSpot>& spot : found) {
-        if (spot) {
-            spots.unseen.push_back(*spot);
-        }
-    }
+        return spots_found;
+    };
+    const auto passes_in = [&](const Call& other) {
+        auto there = std::make_shared<OtherCall>(other, wanted, tests);
+        return [there](const Mistake& mistake) { return there->passes(mistake.on({})); };
+    };
+    examine(resolved, {.mistakes = std::move(mistakes), .unseen = unseen, .passes_in = passes_in, .changes = changes}, spots,
+            work);
     return spots;
 }
 

@@ -243,17 +243,6 @@ std::vector<Mistake> all_mistakes()
     return all;
 }
 
-/// Whether tiles of this size cut something.
-bool tiles_count(const Mistake& mistake, const Call& call)
-{
-    const Variant v = mistake.on({});
-    const Pieces pieces(call, Packing::right);
-    return std::ranges::any_of(pieces.all(), [&](const Piece& piece) {
-        const core::AttentionDims& l = piece.call.views.sizes;
-        return (v.backward.over_keys != TileSum::all ? l.total() : l.T) > mistake.size;
-    });
-}
-
 } // namespace
 
 std::span<const Mistake> backward_mistakes()
@@ -262,14 +251,12 @@ std::span<const Mistake> backward_mistakes()
     return all;
 }
 
-std::vector<const Mistake*> backward_mistakes_in(const Call& call, Show gradients)
+std::vector<const Mistake*> backward_mistakes_of(Show gradients)
 {
     std::vector<const Mistake*> found;
     const auto take = [&](const Mistake& mistake) {
-        const bool counts = mistake.group == Group::gradients && mistake.sized != nullptr ? tiles_count(mistake, call)
-                                                                                          : size_counts(mistake, call);
         const Show changed = gradients_changed(mistake.on({}));
-        if (mistake.applies(call) && counts && gradients.without(changed).size() < gradients.size()) {
+        if (gradients.without(changed).size() < gradients.size()) {
             found.push_back(&mistake);
         }
     };
@@ -279,6 +266,13 @@ std::vector<const Mistake*> backward_mistakes_in(const Call& call, Show gradient
             take(mistake);
         }
     }
+    return found;
+}
+
+std::vector<const Mistake*> backward_mistakes_in(const Call& call, Show gradients)
+{
+    std::vector<const Mistake*> found = backward_mistakes_of(gradients);
+    std::erase_if(found, [&](const Mistake* mistake) { return !mistake->applies(call) || !size_counts(*mistake, call); });
     return found;
 }
 

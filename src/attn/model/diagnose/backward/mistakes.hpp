@@ -13,7 +13,8 @@ namespace attn::model::diagnose {
 /// Those of the backward, also "backward-causal-missing"; those of the forward keep their place in mistakes().
 [[nodiscard]] std::span<const Mistake> backward_mistakes();
 
-/// Those that can be made in this call, which has gradients, and change one of these gradients.
+/// Of both lists, those that change one of these gradients; and of them those that can be made in this call.
+[[nodiscard]] std::vector<const Mistake*> backward_mistakes_of(Show gradients);
 [[nodiscard]] std::vector<const Mistake*> backward_mistakes_in(const Call& call, Show gradients);
 
 } // namespace attn::model::diagnose
