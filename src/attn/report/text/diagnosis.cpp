@@ -138,17 +138,18 @@ std::string range(std::size_t first, std::size_t last, Index tile, std::size_t c
 std::string agreeing(const std::vector<double>& differences, Index tile, std::size_t count)
 {
     constexpr std::size_t most = 3;
-    std::vector<std::string> ranges;
+    std::string ranges;
+    std::size_t found = 0;
     for (std::size_t at = 0; at < differences.size(); ++at) {
         const std::size_t first = at;
         while (at < differences.size() && differences[at] == 0) {
             ++at;
         }
         if (at > first) {
-            ranges.push_back(range(first, at - 1, tile, count));
+            ranges += (++found == 1 ? "" : ", ") + range(first, at - 1, tile, count);
         }
     }
-    return ranges.empty() || ranges.size() > most ? "" : fmt::format("; {} agree", fmt::join(ranges, ", "));
+    return found == 0 || found > most ? "" : fmt::format("; {} agree", ranges);
 }
 
 /// "  heads      3: 0.31, 0: 0.0021, …": the largest few, each `tile` of `count`, and those that agree. A dimension of one

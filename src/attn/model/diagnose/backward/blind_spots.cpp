@@ -68,10 +68,17 @@ BlindProgress after_all(const std::vector<GradientTest>& tests, const Gradients&
     return all;
 }
 
+/// As a backward sees it: what stands in for the context of a row without keys depends on nothing.
+Call without_nan(Call call)
+{
+    call.options.nan_for_empty_rows = false;
+    return call;
+}
+
 /// Another call, with what outlives a question.
 struct OtherCall {
     OtherCall(const Call& its_call, Show wanted, const std::vector<GradientTest>& like)
-        : pass(its_call, wanted), tests(in_other_call(like, pass.differentiate({}, {})))
+        : call(without_nan(its_call)), pass(call, wanted), tests(in_other_call(like, pass.differentiate({}, {})))
     {
     }
 
@@ -99,6 +106,7 @@ struct OtherCall {
         return unseen;
     }
 
+    Call call;
     BackwardPass pass;
     std::vector<GradientTest> tests;
 };
@@ -108,8 +116,7 @@ struct OtherCall {
 BlindSpots backward_blind_spots(const ResolvedAttend& resolved, const std::vector<StoredTensor>& right,
                                 const Criterion& criterion, const core::Work& work, bool changes)
 {
-    Call call = call_of(resolved);
-    call.options.nan_for_empty_rows = false; // what stands in for a context depends on nothing
+    const Call call = without_nan(call_of(resolved));
     Show wanted;
     for (const StoredTensor& gradient : right) {
         wanted.insert(*item_called(gradient.name));
