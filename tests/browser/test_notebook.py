@@ -73,7 +73,7 @@ def lab(tmp_path):
         server.wait()
 
 
-def test_every_cell_runs_and_the_page_is_there_and_works(browser, lab, tmp_path):
+def test_every_cell_runs_and_the_page_is_there_and_works(lab, browser, tmp_path):
     from selenium.webdriver import ActionChains, Keys
 
     address, notebook = lab
