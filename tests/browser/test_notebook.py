@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "data" / "examples" / "notebook" / "attention.ipynb"
 SETTINGS = {"notebook-extension/tracker": {"windowingMode": "none"},  # cells that are out of view stay
             "apputils-extension/notification": {"fetchNews": "false"}}  # it asks for nothing outside
+INSTALLED = os.environ.get("ATTN_JUPYTER", "")
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="ATTN_JUPYTER names no JupyterLab")  # before a browser starts
 SOON = 60  # seconds until something is there, on a machine with other work
 
 
@@ -33,9 +35,6 @@ def until(found):
 @pytest.fixture
 def lab(tmp_path):
     """The address of a JupyterLab whose folder holds the notebook alone."""
-    installed = os.environ.get("ATTN_JUPYTER")
-    if not installed:
-        pytest.skip("ATTN_JUPYTER names no JupyterLab")
     folder = tmp_path / "notebooks"
     folder.mkdir()
     shutil.copy(NOTEBOOK, folder)
@@ -46,9 +45,9 @@ def lab(tmp_path):
         path = tmp_path / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(setting))
-    paths = [str(Path(installed).resolve()), str(ROOT / "src" / "python"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(INSTALLED).resolve()), str(ROOT / "src" / "python"), os.environ.get("PYTHONPATH", "")]
     homes = {name: str(tmp_path / name) for name in ("HOME", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
-    shared = Path(installed).resolve() / "share" / "jupyter"
+    shared = Path(INSTALLED).resolve() / "share" / "jupyter"
     environment = {**os.environ, **homes, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "JUPYTER_PATH": str(shared),
                    "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings")}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", f"--ServerApp.root_dir={folder}",

@@ -10,6 +10,12 @@ def skip(missing):
     sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
 
 
+def prefer_newer_packages():
+    """Those in the folder that ATTN_TRANSFORMERS names, if it does, instead of Debian's, whose PyTorch is older. Before any import."""
+    if os.environ.get("ATTN_TRANSFORMERS"):
+        sys.path[:] = [os.environ["ATTN_TRANSFORMERS"], *(path for path in sys.path if not path.endswith("dist-packages"))]
+
+
 def print_or_compare(header, origin):
     """Prints `header`, or after --compare FILE exits with 0 if FILE holds it and with 1 if not."""
     if sys.argv[1:2] != ["--compare"]:

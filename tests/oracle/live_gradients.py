@@ -7,6 +7,7 @@ from that than PyTorch's own in the type, which are computed step by step. --aga
 those of scaled_dot_product_attention where a case is one of its, by its math and by its fused kernel.
 
 usage: live_gradients.py ATTN_CLI [CASES] [FIRST_SEED]
+ATTN_TRANSFORMERS names a folder of packages that are taken instead of Debian's, whose PyTorch cannot be told which kernel to take.
 Exits 77 (skipped) without PyTorch and NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that they must be there.
 """
 import json
@@ -17,8 +18,9 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from live import skip
+from live import prefer_newer_packages, skip
 
+prefer_newer_packages()
 try:
     import numpy
     import torch

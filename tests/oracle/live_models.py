@@ -22,10 +22,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from live import skip
+from live import prefer_newer_packages, skip
 
-if os.environ.get("ATTN_TRANSFORMERS"):
-    sys.path[:] = [os.environ["ATTN_TRANSFORMERS"], *(path for path in sys.path if not path.endswith("dist-packages"))]
+prefer_newer_packages()
 os.environ["HF_HUB_OFFLINE"] = os.environ["TQDM_DISABLE"] = "1"
 try:
     import numpy as np

@@ -115,6 +115,10 @@ public:
           K_(kv_.K_transposed.transpose()), V_transposed_(kv_.V.transpose()), finite_(K_.allFinite()),
           dK_(Matrix<double>::Zero(sizes_.total(), sizes_.d_k)), dV_(Matrix<double>::Zero(sizes_.total(), sizes_.d_v))
     {
+        if (call.options.stage_type) {
+            rounded_dK_ = dK_;
+            rounded_dV_ = dV_;
+        }
     }
 
     /// All rows of query head h.
@@ -155,16 +159,31 @@ public:
         }
     }
 
+    /// After each head: rounds its dk and dv where stages are rounded.
+    void end_head()
+    {
+        if (call_.options.stage_type) {
+            const auto round = [&](Matrix<double>& head, Matrix<double>& others) {
+                others += with_digits_of<double>(head, *call_.options.stage_type);
+                head.setZero();
+            };
+            round(dK_, rounded_dK_);
+            round(dV_, rounded_dV_);
+        }
+    }
+
     /// After all its heads.
     void store() const
     {
         const auto store_keys = [&](const Matrix<double>& sums, Index first, Index count, Gradient to) {
             store_rows<Scalar>(sums.middleRows(first, count).template cast<Scalar>(), {b_, g_, 0, count}, call_.outputs[to]);
         };
-        store_keys(dK_, 0, sizes_.P, Gradient::dpast_key);
-        store_keys(dK_, sizes_.P, sizes_.S, Gradient::dk);
-        store_keys(dV_, 0, sizes_.P, Gradient::dpast_value);
-        store_keys(dV_, sizes_.P, sizes_.S, Gradient::dv);
+        const Matrix<double>& dK = call_.options.stage_type ? rounded_dK_ : dK_;
+        const Matrix<double>& dV = call_.options.stage_type ? rounded_dV_ : dV_;
+        store_keys(dK, 0, sizes_.P, Gradient::dpast_key);
+        store_keys(dK, sizes_.P, sizes_.S, Gradient::dk);
+        store_keys(dV, 0, sizes_.P, Gradient::dpast_value);
+        store_keys(dV, sizes_.P, sizes_.S, Gradient::dv);
     }
 
 private:
@@ -324,9 +343,10 @@ private:
     Index b_, g_;
     AttentionDims sizes_;
     KeysAndValues kv_;
-    Matrix<double> K_, V_transposed_; ///< (P+S, d_k), (d_v, P+S)
-    bool finite_;                     ///< K
-    Matrix<double> dK_, dV_;          ///< (P+S, d_k), (P+S, d_v)
+    Matrix<double> K_, V_transposed_;        ///< (P+S, d_k), (d_v, P+S)
+    bool finite_;                            ///< K
+    Matrix<double> dK_, dV_;                 ///< (P+S, d_k), (P+S, d_v)
+    Matrix<double> rounded_dK_, rounded_dV_; ///< of the heads so far, where stages are rounded
 };
 
 template <typename Scalar>
@@ -342,6 +362,7 @@ GradientSums backward(const BackwardCall& call, const Work& work)
         for (Index h = g * group; h < (g + 1) * group; ++h) {
             const auto at = static_cast<std::size_t>(b * d.H + h);
             of.add_head(h, mask ? &*mask : nullptr, heads[at], part.piece(h - g * group, group));
+            of.end_head();
         }
         of.store();
     };

@@ -22,6 +22,8 @@
 // Each number is rounded once to the type that the forward computes in, sums over rows are kept in double to their end, and
 // the terms of every sum follow in one order: the same bytes on every machine and for any number of threads. Query rows are
 // worked off in blocks, with their weights computed once more, so memory stays linear in T and S for what is not kept.
+// AttentionOptions::stage_type rounds each dweights, dmasked_scores and dscores, too, and each head's dk and dv before a
+// group's are added up: as those of keys and values that are repeated for every head.
 //
 // (Dao et al. 2022, "FlashAttention", algorithm 4 and appendix B.2, for the derivation; Dao 2023, "FlashAttention-2".)
 #pragma once

@@ -111,6 +111,18 @@ TEST(AttentionBackward, AddsUpTheQueryHeadsOfAGroup)
     EXPECT_EQ(call.answer().dv.values, (std::vector<double>{8, 8}));
 }
 
+TEST(AttentionBackward, RoundsEachHeadOfAGroupWhereStagesAreRounded)
+{
+    Call call = two_keys();
+    call.Q = {{2, 2, 1}, {0, 0, 0, 0}};
+    call.K = {{1, 1, 1}, {1}};
+    call.V = {{1, 1, 1}, {1}};
+    call.dO = {{2, 2, 1}, {256, 1, -256, 0}}; // 257 is no bfloat16
+    EXPECT_EQ(call.answer().dv.values, std::vector<double>{1});
+    call.options.stage_type = attn::ElementType::bfloat16;
+    EXPECT_EQ(call.answer().dv.values, std::vector<double>{0});
+}
+
 TEST(AttentionBackward, KnowsALossThatReadsLse)
 {
     Call call = two_keys();

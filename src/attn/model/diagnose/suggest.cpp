@@ -39,48 +39,46 @@ public:
     Drawn(const ResolvedAttend& call, const Plan& plan)
         : inputs_(call.inputs), views_(call.views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
     {
-        const AttendInputs& inputs = inputs_;
-        const AttendViews& views = views_;
         const AttentionDims& l = plan.sizes;
-        const bool by_heads = !views.merged;
-        add(operand::queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
+        const bool by_heads = !views_.merged;
+        add(operand::queries, by_heads ? heads_of(inputs_.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
         if (plan.uneven) {
             make_uneven(tensors_.back());
         }
-        add(operand::keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
-        add(operand::values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v), plan.values);
+        add(operand::keys, by_heads ? heads_of(inputs_.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
+        add(operand::values, by_heads ? heads_of(inputs_.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v), plan.values);
         if (l.P > 0) {
-            add(operand::past_key, heads_of(inputs.past_key.value_or(inputs.keys), l.H_kv, l.P, l.d_k), plan.scores);
-            add(operand::past_value, heads_of(inputs.past_value.value_or(inputs.values), l.H_kv, l.P, l.d_v), plan.values);
+            add(operand::past_key, heads_of(inputs_.past_key.value_or(inputs_.keys), l.H_kv, l.P, l.d_k), plan.scores);
+            add(operand::past_value, heads_of(inputs_.past_value.value_or(inputs_.values), l.H_kv, l.P, l.d_v), plan.values);
         }
-        if (inputs.mask) {
-            add_mask(*inputs.mask);
+        if (inputs_.mask) {
+            add_mask(*inputs_.mask);
         }
-        if (inputs.lengths) {
+        if (inputs_.lengths) {
             const bool few_hidden = plan.uneven && l.total() > 2;
             std::vector<double> lengths =
                 few_hidden ? stream_.integers(l.B, l.total() / 2 + 1, l.total()) : stream_.integers(l.B, 1, l.S + 1);
             lengths.back() = plan.empty_rows ? 0 : lengths.back();
             store_numbers(operand::lengths, {l.B}, lengths);
         }
-        if (inputs.sinks) {
+        if (inputs_.sinks) {
             add(operand::sinks, {l.H}, 1);
         }
-        if (inputs.segments) {
-            add_segments(*inputs.segments);
+        if (inputs_.segments) {
+            add_segments(*inputs_.segments);
         }
-        if (inputs.alibi_slopes) {
-            add_slopes(*inputs.alibi_slopes);
+        if (inputs_.alibi_slopes) {
+            add_slopes(*inputs_.alibi_slopes);
         }
-        if (inputs.grad) {
-            const Shape shape = by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_v) : wide(l.T, l.H * l.d_v);
+        if (inputs_.grad) {
+            const Shape shape = by_heads ? heads_of(inputs_.queries, l.H, l.T, l.d_v) : wide(l.T, l.H * l.d_v);
             add(operand::grad, shape, 1);
         }
-        if (inputs.grad_lse) {
+        if (inputs_.grad_lse) {
             add(operand::grad_lse, shape_of_lse(), 1);
         }
-        if (inputs.kept) {
-            add_kept(*inputs.kept, call.options.dropout->p);
+        if (inputs_.kept) {
+            add_kept(*inputs_.kept, call.options.dropout->p);
         }
     }
 
