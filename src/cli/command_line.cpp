@@ -55,7 +55,7 @@ struct Instead {
 };
 constexpr std::array instead_of_options{
     Instead{"attend", "--head",
-            "it computes all heads; jq '.data[0][N]' takes one of batch entry 0, plot FILE --head N draws one"},
+            "it computes all heads; jq '.data[0][N]' takes one of (B, H, T, d), plot FILE --head N draws one"},
 };
 
 struct GlobalOptions {
@@ -93,12 +93,11 @@ void declare_globals(Options& options, GlobalOptions& global)
     options.add({threads_name, "N", "number of threads; results do not depend on it", "all processors",
                  model::allow::integer(1, most_threads)},
                 global.globals.threads);
-    options.add(
-        {isa_name, "SET",
-         "instruction set for float32: portable, avx2, avx512 or auto: the fastest here, but portable for run, check and "
-         "explain; only portable gives the same bytes on every machine",
-         "auto", model::allow::text, "auto, portable, avx2, avx512"},
-        [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
+    options.add({isa_name, "SET",
+                 "instruction set for float32: portable, avx2, avx512 or auto (portable for run, check and explain, else the "
+                 "fastest here); only portable gives the same bytes on every machine",
+                 "auto", model::allow::text, "auto, portable, avx2, avx512"},
+                [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
     options.add({max_input_bytes_name, "N", "refuse a longer text, text file or line",
                  "67108864; check 1073741824; compare, plot, attend no limit", model::allow::integer(1, Index{1} << 40U)},
                 global.globals.max_input_bytes);

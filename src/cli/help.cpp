@@ -101,7 +101,7 @@ std::string command_list()
         head.append(command->name).append(" ").append(command->operands);
         text += entry(std::move(head), command->summary);
     }
-    return text + entry("  others", others);
+    return text + "  Others: " + others + "\n";
 }
 
 std::string list_of_exit_codes()

@@ -10,12 +10,12 @@
 namespace attn::cli {
 
 inline constexpr std::string_view purpose =
-    "scaled dot-product attention on a sentence, down to the digits that articles print";
+    "attention on a sentence or tensors, every step shown; articles' numbers to the digit";
 inline constexpr std::array<Example, 3> overview_examples{{
-    {R"(attn-cli run "Life is short, eat dessert first")", "attention on a sentence, step by step"},
+    {R"(attn-cli run "Life is short, eat dessert first")", "the weights and context vectors of a sentence"},
     {R"(attn-cli run "Life is short" --json | jq '.weights[0][2][0]')",
-     "one weight for programs: head 0, query word 2, key word 0"},
-    {"attn-cli check --all", "recompute the built-in recipes, and compare"},
+     "one weight, in a script: head 0, query word 2, key word 0"},
+    {"attn-cli check --all", "check every built-in recipe against its article"},
 }};
 
 /// Usage first, then examples; the options of every command are in that of the program alone.

@@ -289,6 +289,8 @@ LIST = {  # what it replaces, and where it can be made
     "dq-ln2": (times(dq=ln2), always), "dk-ln2": (times(dk=ln2), always),
     "gradients-negated": (times(negated, negated, lambda scale: -1.0, lambda scale: -1.0), always),
     "dq-dk-negated": (times(negated, negated), always),
+    "dq-negated": (times(dq=negated), always), "dk-negated": (times(dk=negated), always),
+    "dv-negated": (times(dv=lambda scale: -1.0), always),
     "delta-missing": (delta_with(lambda self, delta, empty: 0 * delta), always),
     "delta-added": (delta_with(lambda self, delta, empty: -delta), always),
     "delta-first-head": (delta_with(lambda self, delta, empty: delta[:, :1].repeat(self.case.H, 1)), lambda case: case.H > 1),

@@ -146,7 +146,7 @@ std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOpti
     return is_wide(inputs)                     ? "float64"
            : rounded                           ? "a softmax in another type than float32"
            : options.stage_type                ? "stages in another type than float32"
-           : !options.multiplies()             ? "scores that are no products of queries and keys"
+           : !options.multiplies()             ? "scores other than products of queries and keys"
            : options.mask_at != MaskAt::scaled ? "masks before the scale"
            : options.dropout                   ? "dropout"
            : rounding == Rounding::step        ? "rounding after every operation"

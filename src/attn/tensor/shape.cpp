@@ -9,7 +9,7 @@ namespace {
 
 [[noreturn]] void overflows(const char* what)
 {
-    throw Error(ErrorKind::too_large, std::string(what) + ": more than can be addressed; allowed: up to 2^63-1");
+    throw Error(ErrorKind::too_large, std::string(what) + ": more than 2^63-1, the most that can be addressed");
 }
 
 } // namespace

@@ -33,14 +33,13 @@ namespace {
 
 constexpr std::array attend_examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
-    Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
-    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal --against mine.npy", "which mistake gives mine.npy"},
+    Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "all stages, saved"},
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy", "which mistake gives mine.npy"},
     Example{"attn-cli attend --random 2,8,128,64 --causal -o case.safetensors", "inputs drawn as by PyTorch, and the result"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::string_view attend_common =
-    "-q -k -v --random --dtype --seed --causal --causal-align --mask --heads --window --against --blind-spots --require --show "
-    "-o";
+    "-q -k -v --random --dtype --seed --causal --causal-align --mask --window --grad --against --blind-spots --show -o";
 constexpr std::string_view attend_notes = "FILE is .npy, .npz, .safetensors or text (printed, np.savetxt, CSV, a list);\n"
                                           "NAME is required if it holds several arrays; - is standard input. Integer\n"
                                           "queries, keys and values become float32. A terminal gets a table, anything else\n"
@@ -119,6 +118,17 @@ model::Show gradients_in(const ComparedFile& file)
         }
     }
     return held;
+}
+
+/// Throws Error(usage) for a file that holds gradients and no context.
+void require_no_gradients(const ComparedFile& file)
+{
+    const bool has_context =
+        std::ranges::any_of(file.contents().tensors, [](const auto& tensor) { return tensor.name == "context"; });
+    if (!has_context && !gradients_in(file).empty()) {
+        throw Error(ErrorKind::usage, fmt::format("{} holds gradients, which require {} FILE: that of the context", file.name(),
+                                                  model::operand::grad.option));
+    }
 }
 
 void require_stages(const ComparedFile& file, const std::vector<model::AskedStage>& stages)
@@ -213,9 +223,12 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     if (options.show.all && inputs.mask && (inputs.mask->type == ElementType::boolean || is_integer(inputs.mask->type))) {
         options.attend.show = options.attend.show.without({model::Item::dmask}); // of booleans there is none
     }
-    if (only && !options.show.given() && is_gradient(*options.attend.show.begin())) {
-        const model::Show held = gradients_in(*only);
-        options.attend.show = held.empty() ? options.attend.show : held;
+    if (only && !options.show.given()) {
+        if (!is_gradient(*options.attend.show.begin())) {
+            require_no_gradients(*only);
+        } else if (const model::Show held = gradients_in(*only); !held.empty()) {
+            options.attend.show = held;
+        }
     }
     require_writable(options, files);
     StageReporter stages(log);

@@ -27,10 +27,10 @@ constexpr std::array bench_examples{
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
 constexpr std::string_view bench_notes = "Times the context alone, as attend computes it from random tensors in memory,\n"
-                                         "check for non-finite inputs included. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
-                                         "per pair of a query and a key that it sees (or that --mask hides), over the\n"
-                                         "median time; peak is the rate of float32 fused multiply-adds in registers on as\n"
-                                         "many threads, measured in turns with the computation. JSON: seconds per\n"
+                                         "with its check for non-finite inputs. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
+                                         "for each query and key that it sees (keys that --mask hides count), divided by\n"
+                                         "the median time; peak is the rate of float32 fused multiply-adds in registers\n"
+                                         "on as many threads, measured in turns with the computation. JSON: seconds per\n"
                                          "computation, peak_rss_bytes of the process so far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
@@ -193,7 +193,7 @@ void declare_sizes(Options& options, BenchOptions& bench)
     options.group("Sizes");
     options.add({"--seq",
                  "LIST",
-                 "queries, and keys; several sizes give several measurements",
+                 "number of queries and of keys; each size is measured",
                  "128,512,2048",
                  {.type = model::FieldType::integers, .least = 1, .most = most_tokens}},
                 bench.lengths);
@@ -220,7 +220,7 @@ void declare_bench(Options& options, BenchOptions& bench)
                 bench.workload.type);
     options.add(option::weights_dtype("type to round exp(score - maximum) to, as attend does"), attention.weights_type);
     options.group("Measurement");
-    options.add({"--repeat", "N", "computations timed per size", "as many as fit half a second, at least 5",
+    options.add({"--repeat", "N", "computations timed per size", "half a second's worth, at least 5",
                  model::allow::integer(1, field::largest_int32)},
                 bench.repeats);
     options.add(json_option("print an object for one size, an array for several"), bench.json);

@@ -50,16 +50,16 @@ constexpr std::array check_examples{
 };
 constexpr std::string_view check_notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
                                          "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
-                                         "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
+                                         "of their own. Give --isa X to check what `run --isa X` gave. Exit code: 0 all\n"
                                          "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
-                                         "input, …). A line of --lines that holds an error is not checked, and counts as\n"
-                                         "65. Every file is checked; the largest code is the exit code.\n"
-                                         "A file that a recipe names is looked for beside the recipe, then where the\n"
-                                         "program runs; of two, the one with the stated SHA-256 is used.\n"
+                                         "input, …). An error line of `run --lines` is not checked, and counts as 65.\n"
+                                         "Every file is checked; the largest code is the exit code.\n"
+                                         "A file that a recipe names is looked for beside the recipe, then in the current\n"
+                                         "folder; if both have it, the one with the stated SHA-256 is used.\n"
                                          "With --quiet only what did not pass is printed.\n";
 
 constexpr std::string_view tolerances_are_for_results =
-    "--rtol and --atol are for saved results; recipes bring tolerances of their own";
+    "--rtol and --atol do not count for recipes, which bring tolerances of their own";
 
 /// Text that cannot be told is none; whoever reads it says what is wrong.
 bool begins_recipe(std::string_view json)
@@ -301,9 +301,9 @@ void declare_check(Options& options, CheckOptions& check)
 {
     options.group("Comparison");
     options.add(switch_option("--all", "check all built-in recipes"), check.all);
-    options.add(rtol_option("relative tolerance for saved results", "0: the decimals must be equal"), check.rtol);
+    options.add(rtol_option("relative tolerance for saved results", "0: the printed numbers must be equal"), check.rtol);
     options.add(atol_option("absolute tolerance for saved results", "0"), check.atol);
-    options.add(json_option("print a JSON document per line for each recipe and result"), check.json);
+    options.add(json_option("print one line of JSON for each recipe and each result"), check.json);
 }
 
 } // namespace

@@ -28,7 +28,7 @@ constexpr std::array compare_examples{
     Example{"attn-cli compare mine.npy golden.npy", "with the tolerances of torch.testing.assert_close"},
     Example{"attn-cli compare stages.npz golden.safetensors --rtol 1e-5 --atol 1e-6", "tensors of the same names"},
     Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
-    Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
+    Example{"attn-cli compare result.json golden.json --json | jq '.tensors[0]'", "the report, for programs"},
 };
 constexpr std::string_view compare_notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz,\n"
                                            ".safetensors or text (printed, np.savetxt, CSV, a list), in any mix. Tensors are\n"

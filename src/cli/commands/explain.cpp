@@ -182,7 +182,7 @@ void declare_explain(Options& options, ExplainOptions& explain)
     head.symbol = "N|LIST";
     declare_head(options, head, explain.layer_of_head,
                  [&](const model::FieldValue& heads) { explain.overrides.set(field::head, heads); });
-    options.add({model::option::component, "N", "number of each vector to show term by term", "0",
+    options.add({model::option::component, "N", "index of the number shown term by term", "0",
                  model::allow::integer(0, field::largest_int32)},
                 explain.component);
     declare_input(options, explain);

@@ -52,9 +52,9 @@ namespace {
 constexpr std::array plot_formats{Format::svg, Format::html, Format::table};
 
 constexpr std::array plot_examples{
-    Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: one heat map per head"},
+    Example{"attn-cli plot result.json -o weights.svg", "weights that `run --json` saved: one heat map per head"},
     Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
-    Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
+    Example{"attn-cli plot result.json -o attention.html", "a page; with steps if saved with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
     Example{"attn-cli plot all.npy --axes lhts -o model.svg", "a small map for each head of every layer"},
 };
@@ -310,7 +310,7 @@ model::Result read_file(const PlotOptions& options, TensorInputs& inputs, std::s
     const std::vector<JsonText> documents = split_documents(text);
     if (documents.size() != 1) {
         throw Error(ErrorKind::data, file.name(), fmt::format("{} results", documents.size()),
-                    "one, such as `sed -n 1p FILE | attn-cli plot -` takes out");
+                    "one, such as `sed -n 1p FILE | attn-cli plot -` draws");
     }
     try {
         return result_of_json(documents.front().text, options, inputs);
@@ -394,11 +394,13 @@ void declare_plot(Options& options, PlotOptions& plot)
                 [&](const model::FieldValue& letters) { plot.axes = axes_called(std::get<std::string>(letters)); });
     options.add(option::batch, plot.batch);
     options.add({layers, "N", "which layer of a whole trained model, or of a tensor with layers",
-                 "all in an SVG of heat maps and in a page", model::allow::integer(0, model::trained_field::most_layers - 1)},
+                 "all in heat maps and in a page; elsewhere required",
+                 model::allow::integer(0, model::trained_field::most_layers - 1)},
                 plot.layer);
     options.group("Output");
-    declare_head(options, option_of(model::field::head, head), plot.layer_of_head,
-                 [&](const model::FieldValue& heads) { model::assign(plot.head, heads); });
+    OptionInfo heads = option_of(model::field::head, head);
+    heads.meaning = "only these heads, from 0; mean: the mean of all heads' weights";
+    declare_head(options, heads, plot.layer_of_head, [&](const model::FieldValue& heads) { model::assign(plot.head, heads); });
     options.add(model::field::query, plot.query);
     declare_output(options, plot.output, plot_formats, "a table");
     options.add(

@@ -20,10 +20,10 @@ namespace attn::cli {
 namespace {
 
 constexpr std::array recipe_examples{
-    Example{"attn-cli run --recipe owen-2025", "what one computes"},
+    Example{"attn-cli run --recipe owen-2025", "run a recipe"},
     Example{"attn-cli recipe owen-2025 > mine.json", "a copy to edit"},
-    Example{"attn-cli recipe new \"a b c\" --heads 2 --embed-dim 4 > mine.json", "a new one to edit, with every size"},
-    Example{"attn-cli run --recipe mine.json", "and its result"},
+    Example{"attn-cli recipe new \"a b c\" --heads 2 --embed-dim 4 > mine.json", "a new one to edit, all sizes given"},
+    Example{"attn-cli run --recipe mine.json", "run the copy"},
 };
 constexpr std::string_view recipe_common = "--heads --embed-dim --d-k --d-v --causal --seed --init --generator --set -o";
 constexpr std::string_view recipe_notes = "The options are for `recipe new`.\n";
@@ -37,7 +37,7 @@ int execute_recipe(RunOptions& run, const TypedArguments& operands, const Global
 {
     const std::vector<std::string>& words = operands.words;
     if (words.empty()) {
-        throw Error(ErrorKind::usage, "recipe: list, new or the NAME of a recipe is missing");
+        throw Error(ErrorKind::usage, "recipe: give list, new or the NAME of a recipe");
     }
     if (words[0] == "new") {
         TypedArguments sentence = operands;
@@ -45,7 +45,7 @@ int execute_recipe(RunOptions& run, const TypedArguments& operands, const Global
         return execute_run(run, sentence, globals, log);
     }
     if (!operands.options.empty()) {
-        throw Error(ErrorKind::usage, operands.options.front().said() + " is for recipe new");
+        throw Error(ErrorKind::usage, operands.options.front().said() + " is for recipe new; > FILE saves what recipe prints");
     }
     if (words[0] == "list") {
         expect_at_most(operands, 1, "recipe list takes no argument");
@@ -69,7 +69,7 @@ int execute_recipe(RunOptions& run, const TypedArguments& operands, const Global
 constinit const Command recipe_command{
     .name = "recipe",
     .operands = "list|NAME|new [SENTENCE]",
-    .summary = "List the built-in recipes, print one as JSON, or write a new one.",
+    .summary = "List the built-in recipes, print one as JSON, or write a new one (options are for new).",
     .examples = recipe_examples,
     .common = recipe_common,
     .notes = recipe_notes,

@@ -66,7 +66,8 @@ const model::ComparedTensor& ComparedFile::called(std::string_view name) const
     const auto found = std::ranges::find(tensors, name, &model::ComparedTensor::name);
     if (found == tensors.end()) {
         throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(std::ssize(tensors), "tensor"),
-                    fmt::format("one named {}", in_quotes(name)));
+                    fmt::format("one named {0}{1}{2}", in_quotes(name), tensors.size() == 1 ? ", or --show " : "",
+                                tensors.size() == 1 ? name : ""));
     }
     return *found;
 }

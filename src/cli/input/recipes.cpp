@@ -64,7 +64,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
     return named(name_of_input(name_or_path), [&] {
         const std::vector<JsonText> documents = split_documents(json);
         if (documents.size() > 1 && io::kind_of(documents.front().text) == io::Document::result) {
-            throw Error(ErrorKind::data, fmt::format("got {}; allowed: one, such as `sed -n 1p FILE` takes out",
+            throw Error(ErrorKind::data, fmt::format("got {}; allowed: one, such as `sed -n 1p FILE` prints",
                                                      counted(std::ssize(documents), "result")));
         }
         if (io::kind_of(json) == io::Document::layers) {

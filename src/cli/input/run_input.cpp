@@ -95,8 +95,8 @@ std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const mo
         return std::nullopt;
     }
     return fmt::format(
-        "{}words take rows by their ids in the vocabulary of this sentence ({}), so the same word takes another row in "
-        "another sentence; --ids chooses rows",
+        "{}words take rows by their ids in the vocabulary of this sentence ({}), so the same word may take another "
+        "row in another sentence; --ids chooses rows",
         rows, counted(distinct, "word"));
 }
 

@@ -15,16 +15,16 @@ namespace option {
 
 inline constexpr OptionInfo against{
     "--against", "FILE[:NAME]",
-    "compare FILE with the result and name the mistake in it; it is read as by `compare`; more FILEs may follow; -o "
-    "error.svg draws where it differs"};
+    "compare FILE with the result and name its mistake; FILE is read as by `compare`; every word after it is another FILE; "
+    "-o error.svg draws where one differs"};
 inline constexpr OptionInfo suggest_input{
     "--suggest-input", "FILE",
     "write to FILE (.npz, .safetensors) queries, keys, values (and mask, lengths, cache) that tell apart what "
     "--against cannot, or show more of what --blind-spots lists"};
 
 inline constexpr OptionInfo blind_spots = switch_option(
-    "--blind-spots", "list the mistakes that a test on these inputs would miss; it counts those that it would show");
-inline constexpr OptionInfo require_seen{"--require", "N", "exit with 1 if --blind-spots counts fewer as seen", "",
+    "--blind-spots", "list the mistakes that a test on these inputs would miss; and count those that it would show");
+inline constexpr OptionInfo require_seen{"--require", "N", "exit with 1 if the test sees fewer than N mistakes", "",
                                          model::allow::integer(0, 100000)};
 
 inline constexpr OptionInfo against_rtol = rtol_option("relative tolerance of --against", "by type");

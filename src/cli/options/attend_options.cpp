@@ -108,7 +108,7 @@ void require_judged_stages(const AttendOptions& attend)
     const bool of_gradients = std::ranges::all_of(attend.attend.show, model::is_gradient);
     if (attend.against.given() && several && !of_variants && !of_gradients) {
         throw Error(ErrorKind::usage, model::option::show, stages,
-                    "one with --against, or several gradients, or several of context, weights and lse");
+                    "one, several gradients, or several of context, weights and lse with --against");
     }
     if (several && (attend.against.picture || (attend.against.suggest && !of_gradients))) {
         throw Error(ErrorKind::usage, model::option::show, stages,
@@ -206,8 +206,9 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
     attend.format = decide_format(attend.output, attend_formats);
     attend.format_given = attend.output.format || attend.output.json;
     if (info_of(attend.format).one_array && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::option::show, shown(attend),
-                    "one in an .npy; .npz, .safetensors and .bin hold several");
+        throw Error(
+            ErrorKind::usage, model::option::output, shown(attend),
+            fmt::format("one in an .npy ({} chooses it); .npz, .safetensors and .bin hold several", model::option::show));
     }
 }
 

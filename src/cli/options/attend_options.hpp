@@ -26,7 +26,7 @@ inline constexpr OptionInfo layout{
     "bhsd", model::allow::one_of(model::tensor_layout_names)};
 inline constexpr OptionInfo causal_align{
     "--causal-align", "RULE",
-    "the key at which query 0 stands; for --causal, --window, --alibi and --segments; top-left: 0; bottom-right: keys - T; "
+    "where query 0 stands; for --causal, --window, --alibi and --segments; top-left: 0; bottom-right: keys - T; "
     "offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
     "offset", model::allow::one_of(model::align_names)};
 inline constexpr OptionInfo out_dtype{"--out-dtype", "TYPE", "type of the result; float64 is computed in float64",

@@ -151,11 +151,12 @@ void declare_digits(Options& options, OutputOptions& output, std::span<const For
 
 void declare_notation(Options& options, OutputOptions& output)
 {
-    options.add({notation_name, "NAME",
-                 "notation of numbers in tables; fixed: one per matrix; row: one per row, as PyTorch prints a single row; "
-                 "torch: as print(tensor)",
-                 "fixed", model::allow::one_of(report::notation_names)},
-                output.notation);
+    options.add(
+        {notation_name, "NAME",
+         "notation of numbers in tables; fixed: the same in a matrix; row: chosen for each row, as in PyTorch; torch: as "
+         "print(tensor)",
+         "fixed", model::allow::one_of(report::notation_names)},
+        output.notation);
 }
 
 report::NotationRule decide_notation(const OutputOptions& output, Format format)
@@ -170,8 +171,8 @@ int decide_digits(const OutputOptions& output, Format format, std::span<const Fo
 {
     constexpr int in_tables = 4, in_pictures = 2;
     if (output.digits && info_of(format).rounds.empty()) {
-        throw Error(ErrorKind::usage, fmt::format("{0} is for {1} only; {2}; leave out {0}, or give {3} {4}", digits_name,
-                                                  rounded(allowed), digits_of(format), format_name, name_of(Format::table)));
+        throw Error(ErrorKind::usage, fmt::format("{0} is for {1} only; {2}; leave out {0}, or write a {3}", digits_name,
+                                                  rounded(allowed), digits_of(format), name_of(Format::table)));
     }
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
 }

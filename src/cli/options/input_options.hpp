@@ -23,7 +23,7 @@ enum class SentenceSource {
 
 namespace option {
 
-inline constexpr OptionInfo lines{"--lines", "FILE", "per line one sentence, one result (- is standard input)"};
+inline constexpr OptionInfo lines{"--lines", "FILE", "one sentence and result per line (- is standard input)"};
 inline constexpr std::string_view first_index_key = "lines.first_index";
 inline constexpr OptionInfo first_index{"--first-index", "N", "\"index\" of the first line, for a part of a longer input", "0",
                                         model::allow::integer(0, Index{1} << 62U)}; // no input makes the last one overflow

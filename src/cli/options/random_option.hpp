@@ -11,10 +11,9 @@ namespace attn::cli {
 
 namespace option {
 
-inline constexpr OptionInfo random{
-    "--random", "SIZES",
-    "B,H[/H_kv],T[/S],d[/d_v], such as 2,8/2,128,64: drawn as torch.randn does; saved by a -o of "
-    "several arrays"};
+inline constexpr OptionInfo random{"--random", "SIZES",
+                                   "B,H[/H_kv],T[/S],d[/d_v], such as 2,8/2,128,64: drawn as by torch.randn; saved by a -o of "
+                                   "several arrays"};
 inline constexpr OptionInfo random_type{"--dtype", "TYPE", "type of the draws", "float32",
                                         model::allow::one_of(model::float_type_names)};
 

@@ -139,7 +139,7 @@ bool names_values(const SetKey& key)
     }
     const auto names = names_of(keys, [](const SetKey& each) { return std::string_view(each.key); });
     const std::string guess = did_you_mean(declared_form(key), names, short_names(keys));
-    throw Error(ErrorKind::usage, fmt::format("{}: unknown key {}{}", model::option::set, in_quotes(key),
+    throw Error(ErrorKind::usage, fmt::format("{}: this command has no key {}{}", model::option::set, in_quotes(key),
                                               guess.empty() ? fmt::format("; {}", page) : guess));
 }
 

@@ -34,7 +34,7 @@ void declare_trained(Options& options, InputOptions& input, std::string_view usu
     model::TrainedConfig& trained = input.trained;
     const std::string name = option_name(trained_field::layers);
     OptionInfo layers = option_of(trained_field::layers, name);
-    layers.meaning = "the layers to show, from 0; --head LAYER.HEAD names one with its head";
+    layers.meaning = "the layers to show, from 0; --head LAYER.HEAD gives both at once";
     layers.usual = usual_layer;
     options.group(trained_group);
     options.add(trained_field::name, trained.name);

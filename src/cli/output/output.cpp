@@ -223,7 +223,7 @@ private:
 [[noreturn]] void refuse_beside(const std::string& path, std::string_view beside)
 {
     throw Error(ErrorKind::usage, model::option::output, path == "-" ? "standard output" : in_quotes(path),
-                fmt::format("the name of a file; FILE{} beside it says what is in it", beside));
+                fmt::format("a regular file; FILE{} beside it says what is in it", beside));
 }
 
 /// Opens what is no regular file: a device, a FIFO.

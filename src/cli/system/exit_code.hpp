@@ -17,7 +17,7 @@ struct ExitCode {
 };
 inline constexpr std::array exit_codes{
     ExitCode{0, "done"},
-    ExitCode{1, "a difference (check, compare, --against)"},
+    ExitCode{1, "a difference, or fewer than --require"},
     ExitCode{2, "usage", ErrorKind::usage},
     ExitCode{65, "bad data", ErrorKind::data}, // also the end of `run --lines` when a line could not be computed
     ExitCode{66, "no such input", ErrorKind::no_input},

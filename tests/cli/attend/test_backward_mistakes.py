@@ -69,6 +69,16 @@ def test_a_factor_of_one_gradient_is_named_and_the_pattern_says_which_differs(fo
     assert found(folder, {**right, "dq": right["dq"] * SCALE, "dk": right["dk"] * SCALE}) == ("dv-agrees", ["dq-dk-scale-twice"])
     assert found(folder, {**right, "dk": right["dk"] / 2, "dv": right["dv"] / 2}) == ("dq-agrees", ["group-mean"])
     assert found(folder, {name: -array for name, array in right.items()}) == ("all-gradients", ["gradients-negated"])
+    for name in ("dq", "dk", "dv"):
+        assert found(folder, {**right, name: -right[name]}) == (f"{name}-alone", [f"{name}-negated"])
+
+
+def test_what_is_missing_for_a_file_of_gradients_is_said(folder):
+    right = gradients(folder)
+    assert_fails(run("attend", *QKV[:-2], "--against", "out.npz", cwd=folder), 2, "out.npz", "holds gradients", "--grad")
+    numpy.save(folder / "dq.npy", right["dq"])
+    assert_fails(run("attend", *QKV, "--against", "dq.npy", cwd=folder), 65, "dq.npy", "one named 'dq', or --show dq")
+    succeeds("attend", *QKV, "--show", "dq", "--against", "dq.npy", cwd=folder)
 
 
 def test_delta_that_is_missing_shows_in_dq_and_dk_alone(folder):

@@ -17,8 +17,8 @@ def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
     assert (done.code, done.out) == (2, b"")
     assert done.message.startswith("Usage: attn-cli COMMAND")
     commands = re.search(r"Commands:\n(.*?)\n\n", done.message, re.DOTALL)[1]
-    assert re.findall(r"^  ([a-z-]+)", commands, re.MULTILINE) == [*LISTED, "others"]
-    assert commands.splitlines()[-1].split(maxsplit=1) == ["others", ", ".join(OTHERS)]
+    assert re.findall(r"^  ([a-z-]+)", commands, re.MULTILINE) == LISTED
+    assert commands.splitlines()[-1].split(maxsplit=1) == ["Others:", ", ".join(OTHERS)]
 
 
 def test_the_short_help_is_that_and_fits_a_screen():
@@ -54,7 +54,7 @@ def test_the_options_of_every_command_are_listed_once(command):
 def test_help_of_an_option_names_its_values_before_it_explains_them():
     of_run = " ".join(succeeds("run", "--help").text.split())
     assert "how to find words: document, words; document: remove commas" in of_run
-    assert "notation of numbers in tables: fixed, row, torch; fixed: one per matrix" in of_run
+    assert "notation of numbers in tables: fixed, row, torch; fixed: the same in a matrix" in of_run
     assert "number of threads, 1 to 1024; results do not depend on it" in " ".join(succeeds("--help").text.split())
     of_plot = " ".join(succeeds("plot", "-h").text.split())
     assert "kind of SVG: heatmap, arcs" in of_plot and "what an SVG is drawn on: light, dark" in of_plot
@@ -90,8 +90,8 @@ def test_the_short_help_of_a_command_fits_a_screen(command):
 
 
 @pytest.mark.parametrize(("command", "says"), [
-    ("attend", "--causal-align RULE the key at which query 0 stands: offset, top-left, bottom-right --mask"),
-    ("attend", "--causal query i sees no key after key i (see --causal-align)"), ("attend", "--require N"), ("attend", "--seed N"),
+    ("attend", "--causal-align RULE where query 0 stands: offset, top-left, bottom-right --mask"),
+    ("attend", "--causal query i sees no key after key i (see --causal-align)"), ("attend", "--grad FILE[:NAME]"), ("attend", "--seed N"),
     ("attend", "--dtype TYPE type of the draws: float16, bfloat16, float32, float64"),
     ("explain", "-o FILE write to FILE in the format of its ending (.txt, .json, .md)"), ("run", "--query LIST only these rows"),
     ("recipe", "--d-k N components per query or key of one head (default 24, D with identity projections, D/H with more heads)"),
@@ -219,8 +219,8 @@ def test_short_help_closes_what_it_opens(command):
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (["run", "a b", "--digits", "2", "--format", "csv"], "JSON and CSV have all digits; leave out --digits, or give --format table"),
-    (["attend", "--head", "0"], "attend has no option '--head'; it computes all heads; jq '.data[0][N]' takes one of batch entry 0"),
+    (["run", "a b", "--digits", "2", "--format", "csv"], "JSON and CSV have all digits; leave out --digits, or write a table"),
+    (["attend", "--head", "0"], "attend has no option '--head'; it computes all heads; jq '.data[0][N]' takes one of (B, H, T, d)"),
     (["explain", "a b", "-o", "page.html"], "`run` writes the others, and its page (.html) has these steps, too"),
     (["explain", "a b", "--head", "-1"], "--head: got '-1'; allowed: an integer from 0 to 65535"),
     (["explain", "a b", "--head", "mean"], "--head: got 'mean'; allowed: an integer from 0 to 65535"),

@@ -228,7 +228,7 @@ std::pair<std::size_t, std::size_t> header_extent(Bytes front, std::string_view 
         refuse(what, "first bytes", in_quotes(as_text(front).substr(0, npy_magic.size())), in_quotes(npy_magic));
     }
     if (front.size() < 10) {
-        refuse(what, "file", fmt::format("{} bytes", front.size()), "an .npy file, which has a header");
+        refuse(what, "size", fmt::format("{} bytes", front.size()), "at least the header of an .npy (is it cut short?)");
     }
     const int major = std::to_integer<int>(front[6]), minor = std::to_integer<int>(front[7]);
     if (major < 1 || major > 3 || minor != 0) {
@@ -236,7 +236,7 @@ std::pair<std::size_t, std::size_t> header_extent(Bytes front, std::string_view 
     }
     const std::size_t begin = major == 1 ? 10 : 12;
     if (front.size() < begin) {
-        refuse(what, "file", fmt::format("{} bytes", front.size()), "an .npy file, which has a header");
+        refuse(what, "size", fmt::format("{} bytes", front.size()), "at least the header of an .npy (is it cut short?)");
     }
     const std::size_t length = major == 1 ? little<std::uint16_t>(front, 8) : little<std::uint32_t>(front, 8);
     if (length > npy_header_most) {
@@ -273,7 +273,7 @@ void require_untyped(const NpyHeader& header, std::string_view what)
     if (!header.untyped) {
         throw Error(ErrorKind::data, std::string(what) + ": element type",
                     fmt::format("{} for a tensor of type {}", name_of(untyped.type), in_quotes(header.dtype)),
-                    fmt::format("it for '<{}' and '|V2' alone", untyped.code));
+                    fmt::format(":{} for '<{}' and '|V2' alone", name_of(untyped.type), untyped.code));
     }
 }
 

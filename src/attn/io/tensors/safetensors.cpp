@@ -313,8 +313,8 @@ void require_gapless(const std::deque<HeaderTensor>& sorted, Index size, std::st
         end = tensor.end;
     }
     if (end != size) {
-        refuse(std::string(what) + ": bytes of the tensors", std::to_string(end),
-               fmt::format("{}, the rest of the file", size));
+        refuse(std::string(what) + ": bytes of the tensors by its header", std::to_string(end),
+               fmt::format("{}, the rest of the file{}", size, end > size ? " (is it cut short?)" : ""));
     }
 }
 

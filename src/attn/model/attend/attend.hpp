@@ -124,8 +124,8 @@ namespace operand {
 inline constexpr AttendOperand queries{name_of(Item::queries), "-q,--queries",
                                        "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)",
                                        &AttendInputs::queries};
-inline constexpr AttendOperand keys{name_of(Item::keys), "-k,--keys",
-                                    "as the queries with S keys and H_kv heads, a divisor of H", &AttendInputs::keys};
+inline constexpr AttendOperand keys{name_of(Item::keys), "-k,--keys", "as queries, but S keys and H_kv heads (H_kv divides H)",
+                                    &AttendInputs::keys};
 inline constexpr AttendOperand values{name_of(Item::values), "-v,--values", "as the keys; the last dimension may differ",
                                       &AttendInputs::values};
 inline constexpr AttendOperand past_key{"past_key", "--past-key", "cached keys (B, H_kv, P, d), before the new ones", nullptr,
@@ -143,8 +143,9 @@ inline constexpr AttendOperand mask{
     "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is too "
     "short, the remaining keys are masked",
     nullptr, &AttendInputs::mask};
-inline constexpr AttendOperand lengths{"lengths", "--lengths", "(B) integers: number of valid keys per batch entry, of P+S",
-                                       nullptr, &AttendInputs::lengths};
+inline constexpr AttendOperand lengths{"lengths", "--lengths",
+                                       "(B) integers: how many of the P+S keys of each batch entry are valid", nullptr,
+                                       &AttendInputs::lengths};
 inline constexpr AttendOperand segments{
     "segments", "--segments", "(P+S) or (B, P+S) integers: the document of each key; a query sees only its own document's keys",
     nullptr, &AttendInputs::segments};
@@ -155,7 +156,7 @@ inline constexpr AttendOperand alibi_slopes{
 inline constexpr AttendOperand kept{"kept", "--kept", "bool, or 0 and 1, broadcast to (B, H, T, P+S): what dropout keeps",
                                     nullptr, &AttendInputs::kept};
 inline constexpr AttendOperand grad{"grad", "--grad", "gradient of the context, in its shape", nullptr, &AttendInputs::grad};
-inline constexpr AttendOperand grad_lse{"grad_lse", "--grad-lse", "gradient of lse, in its shape, of a loss that reads it",
+inline constexpr AttendOperand grad_lse{"grad_lse", "--grad-lse", "gradient of lse, in its shape, if the loss reads lse",
                                         nullptr, &AttendInputs::grad_lse};
 inline constexpr AttendOperand sinks{"sinks", "--sinks",
                                      "(H) numbers, finite or -inf: one more score per row, whose weight is dropped", nullptr,

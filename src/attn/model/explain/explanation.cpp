@@ -313,7 +313,7 @@ void require_component(Index component, const Explainable& there)
     const Index longest = std::max({there.d_k, there.d_v, there.outputs});
     if (component < 0 || component >= longest) {
         throw Error(ErrorKind::usage, option::component, std::to_string(component),
-                    fmt::format("0 to {}, the numbers of the longest of query, value and output", longest - 1));
+                    fmt::format("0 to {}; the longest of query, value and output has {} numbers", longest - 1, longest));
     }
 }
 

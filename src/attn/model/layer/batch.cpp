@@ -69,8 +69,8 @@ Index entry_of(const Recipe& recipe, const Origin& origin)
     if (is_whole_batch(recipe)) {
         const std::string option = origin.option_of(field::entry);
         throw Error(option.empty() ? ErrorKind::data : ErrorKind::usage,
-                    fmt::format("the recipe is a batch of {}, and one entry is wanted here; {} chooses it, {}", *entries,
-                                option.empty() ? field::entry.key : option, all));
+                    fmt::format("the recipe is a batch of {}, and one entry is wanted; {} chooses it, {}", *entries,
+                                option.empty() ? std::string(field::entry.key) : option + "=N", all));
     }
     if (recipe.entry && recipe.entry >= entries.value_or(0)) {
         throw Error(origin.fault({&field::entry}), origin.name_of(field::entry), std::to_string(*recipe.entry),

@@ -218,7 +218,7 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
         const std::vector<std::string_view> views(all.begin(), all.end());
         throw Error(ErrorKind::data, "--prefix", in_quotes(wanted),
                     all == std::vector<std::string>{""}
-                        ? fmt::format("none, {} holds one layer, whose names have no prefix", file)
+                        ? fmt::format("no --prefix: {} holds one layer, whose names have none", file)
                         : fmt::format("the layers of {}: {}{}", file, quoted_list(all), did_you_mean(wanted, views)));
     }
     const std::vector<std::string> left = prefixes_of(layers);

@@ -317,8 +317,8 @@ bool is(MatrixLayout layout, Sides sides, bool output)
     const bool inputs = readings.front().sides.inputs != readings.back().sides.inputs;
     const Source& source = *layer.find(inputs ? Target::W_q : Target::W_o);
     throw Error(ErrorKind::data, fmt::format("{} of {}", in_quotes(source.name), file),
-                fmt::format("the shape {}, which can be read both ways", to_string(source.shape)),
-                fmt::format("{} {}=in-out, out-in, or run, the order in which run saves: W_q, W_k, W_v out-in and W_o in-out",
+                fmt::format("the shape {}, which fits both layouts", to_string(source.shape)),
+                fmt::format("{} {}=in-out, =out-in, or =run (what `run` saves: W_q, W_k, W_v out-in and W_o in-out)",
                             option::set, field::layout.key));
 }
 

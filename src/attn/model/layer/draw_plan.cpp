@@ -48,7 +48,7 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
     const Shape& shape = placed.shape;
     if (shape.size() < 2) {
         throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear", "the shape " + to_string(shape),
-                    "two dimensions, outputs and inputs, where no layer is named");
+                    "two dimensions, outputs and inputs, unless it is of a layer, such as b_q");
     }
     return {shape.back(), shape[shape.size() - 2]};
 }
@@ -413,11 +413,12 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
     sources.refuse_if(inputs.cross && sources.in_file(Target::embeddings) && !sources.have(Target::key_embeddings),
                       Target::embeddings,
-                      " by position and no key_embeddings for the words of the keys; allowed: both, or a table, embedding");
+                      " by position, but no key_embeddings for the words of the keys; allowed: both, or the table 'embedding'");
     require(!rows || inputs.cross == sources.have(Target::key_embeddings),
-            inputs.cross ? "embeddings are drawn by position, key_embeddings are not; allowed: both"
-                         : "key_embeddings are drawn, and the keys have no words of their own; allowed: only with a second "
-                           "sentence or key_positions");
+            inputs.cross
+                ? "embeddings are drawn by position, and no key_embeddings are drawn for the second sentence; allowed: both"
+                : "key_embeddings are drawn, and the keys have no words of their own; allowed: only with a second "
+                  "sentence or key_positions");
     require(!table || !sources.have(Target::key_embeddings),
             "key_embeddings are drawn, and embedding is a table; allowed: key_embeddings with embeddings");
     require(!sources.have(Target::key_embedding) || !sources.have(Target::key_embeddings),

@@ -132,7 +132,7 @@ Index alignment_size(const Recipe& recipe, const Dims& said, Index d_k, const Or
     const core::Score score = recipe.attention.score;
     if (recipe.dims.d_a && score != core::Score::additive) {
         throw Error(origin.fault({&field::d_a, &field::score}), origin.name_of(field::d_a), std::to_string(*recipe.dims.d_a),
-                    fmt::format("only with additive scores; these are {}", name_of(score)));
+                    fmt::format("only with additive scores (score additive); these are {}", name_of(score)));
     }
     return score == core::Score::additive ? said.d_a.value_or(d_k) : score == core::Score::general ? d_k : 0;
 }

@@ -227,8 +227,10 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
                         fmt::format("the word {}, which the tokenizer cuts into pieces", in_quotes(word)),
                         "one of them, by its position: " + numbered_words(pieces, words));
         }
-        const std::string all =
-            fmt::format("a word of the input ({}) or a position, {}{}", quoted_words(words), positions, near_word(word, words));
+        const std::string all = std::ranges::all_of(words, is_position) // nobody named them
+                                    ? fmt::format("a position, {}", positions)
+                                    : fmt::format("a word of the input ({}) or a position, {}{}", quoted_words(words),
+                                                  positions, near_word(word, words));
         throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word), lookup.allowed.empty() ? all : lookup.allowed);
     }
     return places;

@@ -42,7 +42,7 @@ std::string_view in_words(Needs needs)
     case Needs::dropout: return option::dropout;
     case Needs::output_projection: return "W_o: several heads or --output-projection";
     case Needs::cache: return "--past-key and --past-value";
-    case Needs::gradient: return "--grad, --grad-ones or --grad-lse";
+    case Needs::gradient: return "a gradient, such as --grad or --grad-ones";
     case Needs::cache_gradient: return "a gradient (--grad), --past-key and --past-value";
     case Needs::mask_gradient: return "a gradient (--grad) and a --mask of numbers";
     case Needs::sink_gradient: return "a gradient (--grad) and --sinks";

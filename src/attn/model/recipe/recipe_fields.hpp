@@ -322,7 +322,7 @@ inline constexpr std::array<Alias, 7> score_aliases{{{"scaled_dot_product", "sca
 inline constexpr Recipes score{
     {.key = "attention.score",
      .allowed = allow::one_of(core::score_names, score_aliases),
-     .meaning = "what a query q and a key k score; only scaled_dot is scaled by default; cosine: q·k/(|q|·|k|); general "
+     .meaning = "how query q and key k are scored; only scaled_dot is scaled by default; cosine: q·k/(|q|·|k|); general "
                 "(Luong): q·(W_a k); additive (Bahdanau): v_a·tanh(W_a q + U_a k)",
      .usual = "scaled_dot",
      .symbol = "NAME",

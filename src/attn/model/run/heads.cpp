@@ -63,7 +63,7 @@ std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const 
         throw Error(origin.fault({&field::head}), origin.name_of(field::head), std::to_string(heads.back()),
                     count > 1        ? fmt::format("0 to {}", count - 1)
                     : option.empty() ? "0, there is one head"
-                                     : fmt::format("0, there is one head; {} {} computes more", option, heads.back() + 1));
+                                     : fmt::format("0, there is one head; {} computes more", option));
     }
     return heads;
 }

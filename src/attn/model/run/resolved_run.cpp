@@ -53,7 +53,7 @@ void require_score(const Recipe& recipe, const Origin& origin)
     const Attention& attention = recipe.attention;
     if (attention.order == ScoreOrder::key_query && core::function_of(attention.score).has_parameters) {
         throw Error(origin.fault({&field::score}), origin.name_of(field::score), name_of(attention.score),
-                    scores_without_parameters() + " with KQ scores");
+                    "with KQ scores " + scores_without_parameters());
     }
     if (attention.mask_at == core::MaskAt::scaled) {
         return;
@@ -82,9 +82,9 @@ void require_stream(const Recipe& recipe, const Origin& origin)
     if (!torch || std::ranges::none_of(recipe.draws, is_seed)) {
         const bool option = origin.from_option(field::dropout);
         throw Error(origin.fault({&field::dropout, &field::generator}),
-                    fmt::format("{}: {}; give it a seed of its own with {}", origin.name_of(field::dropout),
-                                torch ? "nothing is seeded" : "NumPy has none",
-                                option ? origin.option_of(field::dropout_seed) : std::string(field::dropout_seed.key)));
+                    fmt::format("{}: {}; give a seed for it: {}", origin.name_of(field::dropout),
+                                torch ? "nothing is seeded" : "NumPy has no dropout",
+                                option ? origin.option_of(field::dropout_seed) + "=N" : std::string(field::dropout_seed.key)));
     }
 }
 
@@ -245,7 +245,7 @@ void require_one_length(const Recipe& recipe, const Words& words)
 {
     if (words.ragged && (recipe.attention.dropout || find_draw(recipe, Target::embeddings))) {
         throw Error(ErrorKind::data, field::sentence.key, "sentences of different lengths",
-                    "one length, with dropout or embeddings by position");
+                    "one length, which dropout and embeddings by position need");
     }
 }
 

@@ -221,7 +221,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     }
     if (is_mean(config.head) && asked.contains(Item::summary)) {
         throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
-                    field::head.allowed.instead, "the mean of heads with --layer; a summary has a line per head");
+                    field::head.allowed.instead, "heads; mean requires --layer, and a summary has a line per head");
     }
     return asked;
 }

@@ -77,6 +77,9 @@ constexpr std::array list{
         [](Variant& v) { v.backward.dq = v.backward.dk = v.backward.dv = v.backward.dsinks = Times::negated; }, always},
     Row{"dq-dk-negated", "dq and dk negated", "dmasked_scores = weights·(dweights - delta), not the other way round",
         [](Variant& v) { v.backward.dq = v.backward.dk = Times::negated; }, always},
+    Row{"dq-negated", "dq alone negated", "dq = scale·dscores·K", [](Variant& v) { v.backward.dq = Times::negated; }, always},
+    Row{"dk-negated", "dk alone negated", "dk = scale·dscoresᵀ·Q", [](Variant& v) { v.backward.dk = Times::negated; }, always},
+    Row{"dv-negated", "dv alone negated", "dv = weightsᵀ·dO", [](Variant& v) { v.backward.dv = Times::negated; }, always},
     // ---- delta, and the softmax's derivative
     Row{"delta-missing", "no delta: dmasked_scores = weights·dweights", from_context,
         [](Variant& v) { v.backward.delta = DeltaUse::missing; }, always},
