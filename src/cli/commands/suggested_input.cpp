@@ -73,9 +73,9 @@ report::RevealingFile write_revealing_input(const TypedCall& call, const model::
 {
     const AgainstOptions& options = call.options.against;
     model::diagnose::RevealingInput found =
-        revealing_input(call.resolved, options.criterion(), {.threads = call.globals.threads});
+        revealing_input(call.resolved, spots, options.criterion(), {.threads = call.globals.threads});
     report::RevealingFile file;
-    if (!found.tensors.empty() && found.spots.seen() > spots.seen()) {
+    if (!found.tensors.empty()) {
         write(found.tensors, options);
         file.path = *options.suggest;
         file.command = command_for(options, found.tensors, call.typed);

@@ -577,7 +577,7 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
 def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
     for shown, count in (("scores,context", 2), ("entropy,lse", 2), ("all", 7)):
-        message = f"--show: got {count} stages; allowed: one with --against, or several gradients, or several of context, weights and lse"
+        message = f"--show: got {count} stages; allowed: one, several gradients, or several of context, weights and lse with --against"
         assert_fails(against(tmp_path, "mine.npy", options=(*CAUSAL, "--show", shown)), 2, message)
     for option, file in (("-o", "y.svg"), ("--suggest-input", "y.npz")):
         done = against(tmp_path, "mine.npy", options=("--show", "weights,context", option, file))

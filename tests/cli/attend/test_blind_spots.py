@@ -166,20 +166,32 @@ def test_suggested_inputs_of_the_same_shapes_show_more_and_all_but_what_is_liste
 
 def test_the_text_says_what_a_suggested_input_shows_and_does_not(save):
     folder = save(scores=0)
+    own = {spot["mistake"] for spot in spots(folder)["unseen"]}
     report = spots(folder, "--suggest-input", "s.npz")["suggested_input"]
+    new = len(own - {spot["mistake"] for spot in report["unseen"]})
     text = succeeds("attend", *QKV, "--blind-spots", "--suggest-input", "s.npz", cwd=folder).text
-    head = f"\ns.npz, of the same shapes, shows {report['seen']} mistakes; run your attention on it, and then, with its result:\n"
-    assert head + f"  {report['command']}\nwhat s.npz does not show:\n\nthese " in text
+    head = f"\ns.npz, of the same shapes, shows {report['seen']} mistakes, {new} of them new; run your attention on it, too, and then, with its result:\n"
+    assert head + f"  {report['command']}\nwhat neither shows:\n\nthese " in text and report["not_shown"] == []
 
 
-def test_where_no_input_of_these_shapes_shows_more_none_is_written(save):
-    folder = save(scores=0)
-    succeeds("attend", *QKV, "--blind-spots", "--suggest-input", "s.npz", cwd=folder)
-    good = [word for letter, array in (("q", "queries"), ("k", "keys"), ("v", "values")) for word in (f"-{letter}", f"s.npz:{array}")]
-    done = succeeds("attend", *good, "--blind-spots", "--suggest-input", "more.npz", cwd=folder)
-    assert done.text.endswith("\nno input is written: none that was drawn in these shapes shows more\n")
+def test_what_the_own_inputs_alone_show_is_kept(save):
+    folder = save(scores=30)
+    coarse = ("--rtol", "0", "--atol", "1e9")  # NaN alone shows
+    own = set(unseen(folder, *coarse))
+    report = spots(folder, *coarse, "--suggest-input", "s.npz")["suggested_input"]
+    there = {spot["mistake"] for spot in report["unseen"]}
+    assert set(report["not_shown"]) == there - own and there - own and own - there
+    text = succeeds("attend", *QKV, *coarse, "--blind-spots", "--suggest-input", "s.npz", cwd=folder).text
+    kept, neither = text.split("keep your own inputs: s.npz does not show\n")[1].split("what neither shows:\n")
+    assert kept.count("\n") == len(there - own) and all(line not in neither for line in kept.splitlines())
+
+
+def test_where_no_input_of_these_shapes_shows_anything_new_none_is_written(save):
+    folder = save(scores=30)
+    given = (*QKV, "--softcap", "20", "--blind-spots", "--suggest-input", "more.npz")
+    assert succeeds("attend", *given, cwd=folder).text.endswith("\nno input is written: none that was drawn in these shapes shows anything new\n")
     assert not (folder / "more.npz").exists()
-    assert succeeds("attend", *good, "--blind-spots", "--suggest-input", "more.npz", "--json", cwd=folder).json["suggested_input"] == {}
+    assert succeeds("attend", *given, "--json", cwd=folder).json["suggested_input"] == {}
 
 
 @pytest.mark.parametrize(("more", "code"), [(0, 0), (1, 1)])

@@ -68,7 +68,7 @@ def test_layout_run_is_the_order_in_which_run_saved(tmp_path, sides, kind):
     usual = sides == ("left", "left", "left", "right")
     for layout in ((), ("--set", "parameters.layout=run")):
         if kind == "npz" and usual and not layout:
-            assert_fails(run("run", SENTENCE, "--params", "p.npz", cwd=tmp_path), 65, "can be read both ways")
+            assert_fails(run("run", SENTENCE, "--params", "p.npz", cwd=tmp_path), 65, "fits both layouts")
             continue
         loaded = result(tmp_path, "--params", f"p.{kind}", *layout, "--show", "all")
         assert all(loaded[name] == stated[name] for name in ("weights", "context", "output"))

@@ -127,6 +127,12 @@ BlindTest test_of(const Call& call, Compared compared, const StoredTensor& right
     return test;
 }
 
+/// Whether a change is one of sizes. (What has larger scores may be smaller only to be tried faster.)
+bool makes_room(InputChange change)
+{
+    return change != InputChange::larger_scores && change != InputChange::numbers;
+}
+
 /// Of each mistake that can be made in other sizes, the first change of them in which it can.
 std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others, const BlindExam& exam)
 {
@@ -135,7 +141,7 @@ std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedIn
         const AttendInputs inputs = inputs_of(other.tensors);
         const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
         for (const Mistake* mistake : exam.mistakes) {
-            if (mistake->applies(call) && size_counts(*mistake, call)) {
+            if (makes_room(other.change) && mistake->applies(call) && size_counts(*mistake, call)) {
                 changes.try_emplace(mistake, other.change);
             }
         }
@@ -163,8 +169,8 @@ bool is_right_without(InputChange change)
 }
 
 /// Says of each mistake which change would show it, if one would.
-void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput>& others, const BlindExam& exam,
-                  const core::Work& work)
+void find_changes(std::vector<BlindSpot>& unseen, const Call& own, const std::vector<ChangedInput>& others,
+                  const BlindExam& exam, const core::Work& work)
 {
     for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
@@ -172,7 +178,8 @@ void find_changes(std::vector<BlindSpot>& unseen, const std::vector<ChangedInput
         const std::function<bool(const Mistake&)> passes = exam.passes_in(call);
         core::for_each_block(std::ssize(unseen), work, [&](Index block) {
             BlindSpot& spot = unseen[static_cast<std::size_t>(block)];
-            if (!spot.change && spot.mistake->applies(call) && !passes(*spot.mistake)) {
+            const bool room = makes_room(other.change) || size_counts(*spot.mistake, own);
+            if (!spot.change && room && spot.mistake->applies(call) && !passes(*spot.mistake)) {
                 spot.change = other.change;
             }
         });
@@ -295,7 +302,7 @@ void examine(const ResolvedAttend& resolved, const BlindExam& exam, BlindSpots& 
     std::ranges::move(exam.unseen(made), std::back_inserter(spots.unseen));
     std::ranges::sort(spots.unseen, {}, [&](const BlindSpot& spot) { return std::ranges::find(exam.mistakes, spot.mistake); });
     if (exam.changes) {
-        find_changes(spots.unseen, others, exam, work);
+        find_changes(spots.unseen, call, others, exam, work);
     }
     for (BlindSpot& spot : spots.unseen) {
         if (spot.why == Blind::no_room && !spot.change) {
@@ -331,7 +338,17 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const std::vector<StoredT
     return spots;
 }
 
-RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion, const core::Work& work)
+std::vector<BlindSpot> unseen_here_alone(const BlindSpots& here, const BlindSpots& there)
+{
+    std::vector<BlindSpot> alone = here.unseen;
+    std::erase_if(alone, [&](const BlindSpot& spot) {
+        return std::ranges::find(there.unseen, spot.mistake, &BlindSpot::mistake) != there.unseen.end();
+    });
+    return alone;
+}
+
+RevealingInput revealing_input(const ResolvedAttend& resolved, const BlindSpots& own, const Criterion& criterion,
+                               const core::Work& work)
 {
     constexpr double most_noise = 0.5;
     RunSettings settings;
@@ -344,10 +361,13 @@ RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& 
         return blind_spots(there, attend(there).tensors, criterion, work, changes);
     };
     RevealingInput best;
+    std::pair<std::size_t, std::size_t> most{1, 0}; // of what is new, and of all
     for (std::size_t way = 0; way < ways_to_draw(resolved); ++way) {
         RevealingInput drawn{drawn_anew(resolved, way), {}};
         drawn.spots = spots_in(drawn.tensors, false);
-        if (drawn.spots.noise <= most_noise && (best.tensors.empty() || drawn.spots.seen() > best.spots.seen())) {
+        const std::pair shows(unseen_here_alone(own, drawn.spots).size(), drawn.spots.seen());
+        if (drawn.spots.noise <= most_noise && shows > most) {
+            most = shows;
             best = std::move(drawn);
         }
     }

@@ -92,9 +92,12 @@ struct RevealingInput {
     std::vector<StoredTensor> tensors; ///< as those of Suggestion
     BlindSpots spots;
 };
-/// Of several that are drawn, the one on which a test with these options sees the most. One on which rounding alone takes half
-/// of what is allowed is not taken; where all do, there are no tensors. Throws as blind_spots().
-[[nodiscard]] RevealingInput revealing_input(const ResolvedAttend& resolved, const Criterion& criterion,
+/// Of several that are drawn, the one on which a test with these options sees the most of what `own` does not see, the spots of
+/// the call; of equal ones, the most. One on which rounding alone takes half of what is allowed is not taken; where none shows
+/// anything new, there are no tensors. Throws as blind_spots().
+[[nodiscard]] RevealingInput revealing_input(const ResolvedAttend& resolved, const BlindSpots& own, const Criterion& criterion,
                                              const core::Work& work);
+/// Those that are unseen here and not there.
+[[nodiscard]] std::vector<BlindSpot> unseen_here_alone(const BlindSpots& here, const BlindSpots& there);
 
 } // namespace attn::model::diagnose

@@ -210,6 +210,13 @@ void write(JsonWriter& json, const SuggestedFile& file, const Diagnosis& diagnos
     json.end_object();
 }
 
+std::vector<std::string> names_of(const std::vector<model::diagnose::BlindSpot>& spots)
+{
+    std::vector<std::string> names;
+    std::ranges::transform(spots, std::back_inserter(names), [](const auto& spot) { return spot.mistake->name; });
+    return names;
+}
+
 void write(JsonWriter& json, const BlindSpots& spots)
 {
     json.member("seen", static_cast<Index>(spots.seen()));
@@ -290,6 +297,7 @@ void write_blind_spots_json(const BlindSpots& spots, const RevealingFile* sugges
             if (!suggested->path.empty()) {
                 json.member(file_key, suggested->path);
                 json.member("command", suggested->command);
+                json.member("not_shown", names_of(unseen_here_alone(suggested->spots, spots)));
                 write(json, suggested->spots);
             }
             json.end_object();

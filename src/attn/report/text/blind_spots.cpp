@@ -93,6 +93,28 @@ void write_unseen(const BlindSpots& spots, Buffer& buffer)
     }
 }
 
+/// What is lost if the file takes the place of the inputs.
+void write_shown_here_alone(const BlindSpots& here, const RevealingFile& file, Buffer& buffer)
+{
+    const std::vector<BlindSpot> lost = unseen_here_alone(file.spots, here);
+    if (!lost.empty()) {
+        buffer.append(fmt::format("keep your own inputs: {} does not show\n", visible(file.path)));
+        for (const BlindSpot& spot : lost) {
+            buffer.append(line_of({&spot, 1}) + "\n");
+        }
+    }
+}
+
+/// Of the second, what the first does not see either.
+BlindSpots unseen_in_both(const BlindSpots& first, BlindSpots second)
+{
+    const std::vector<BlindSpot> seen = unseen_here_alone(second, first);
+    std::erase_if(second.unseen, [&](const BlindSpot& spot) {
+        return std::ranges::find(seen, spot.mistake, &BlindSpot::mistake) != seen.end();
+    });
+    return second;
+}
+
 } // namespace
 
 std::optional<std::string> sizes_that_show(const BlindSpot& spot, const BlindSpots& spots)
@@ -119,13 +141,16 @@ void write_blind_spots(const BlindSpots& spots, const RevealingFile* suggested, 
     const bool written = suggested != nullptr && !suggested->path.empty();
     if (written) {
         buffer.append(fmt::format(
-            "{}, of the same shapes, shows {} mistakes; run your attention on it, and then, with its result:\n  {}\n"
-            "what {} does not show:\n",
-            visible(suggested->path), suggested->spots.seen(), visible(suggested->command), visible(suggested->path)));
+            "{}, of the same shapes, shows {} mistakes, {} of them new; run your attention on it, too, and then, with its "
+            "result:\n  {}\n",
+            visible(suggested->path), suggested->spots.seen(), unseen_here_alone(spots, suggested->spots).size(),
+            visible(suggested->command)));
+        write_shown_here_alone(spots, *suggested, buffer);
+        buffer.append("what neither shows:\n");
     }
-    write_unseen(written ? suggested->spots : spots, buffer);
+    write_unseen(written ? unseen_in_both(spots, suggested->spots) : spots, buffer);
     if (suggested != nullptr && !written) {
-        buffer.append("\nno input is written: none that was drawn in these shapes shows more\n");
+        buffer.append("\nno input is written: none that was drawn in these shapes shows anything new\n");
     }
 }
 

@@ -12,11 +12,11 @@ namespace attn::report {
 /// Inputs on which a test sees more, what it does not see on them, and the command that a result on them is held against.
 struct RevealingFile {
     model::diagnose::BlindSpots spots;
-    std::string path, command; ///< both empty: nothing was written, since no input that was drawn shows more
+    std::string path, command; ///< both empty: nothing was written, since no input that was drawn shows anything new
 };
 
-/// How many mistakes the test sees, and those that would pass it, by why; where a file is suggested, those that pass a test on
-/// that. `suggested`: nullptr where none was asked for.
+/// How many mistakes the test sees, and those that would pass it, by why; where a file is suggested, those that the inputs of
+/// the call show and it does not, and those that pass a test on both. `suggested`: nullptr where none was asked for.
 void write_blind_spots(const model::diagnose::BlindSpots& spots, const RevealingFile* suggested, Buffer& buffer);
 
 /// The sizes of a change, as --random takes them, and a cache; nothing where they are those of the call.

@@ -242,9 +242,9 @@ TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)
         static_cast<void>(explained(unit_vectors(), {.position = 0, .head = head, .key = std::move(key)}));
     };
     EXPECT_EQ(error_of(ErrorKind::usage, [] { static_cast<void>(explained(unit_vectors(), {.component = 2})); }),
-              "--component: got 2; allowed: 0 to 1, the numbers of the longest of query, value and output");
+              "--component: got 2; allowed: 0 to 1; the longest of query, value and output has 2 numbers");
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(1, {}); }),
-              "--head: got 1; allowed: 0, there is one head; --heads 2 computes more");
+              "--head: got 1; allowed: 0, there is one head; --heads computes more");
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(0, "2"); }), "--key: got position '2'; allowed: 0 to 1");
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(0, "rihgt"); }),
               "--key: got the word 'rihgt'; allowed: a word of the input ('left', 'right') or a position, 0 to 1; "

@@ -81,7 +81,7 @@ TEST(Prefix, IsAskedForWhereThereAreSeveralLayers)
         refusal(tensors, recipe_with(1, "h.11.attn")),
         "--prefix: got 'h.11.attn'; allowed: the layers of 'f': 'g/attn', 'h.1.attn', 'h.10.attn'; did you mean 'h.1.attn'?");
     EXPECT_EQ(refusal(layers({""}), recipe_with(1, "x")),
-              "--prefix: got 'x'; allowed: none, 'f' holds one layer, whose names have no prefix");
+              "--prefix: got 'x'; allowed: no --prefix: 'f' holds one layer, whose names have none");
 }
 
 TEST(Prefix, DoesNotChooseBetweenTwoKindsOfNames)

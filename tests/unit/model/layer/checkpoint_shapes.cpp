@@ -11,7 +11,7 @@ using attn::Shape;
 TEST(Layout, IsAskedForOnlyWhereShapesReadBothWays)
 {
     const Tensors square{{"W_q", {4, 4}}, {"W_k", {4, 4}}, {"W_v", {4, 4}}};
-    EXPECT_NE(refusal(square, recipe_with()).find("'W_q' of 'f': got the shape (4, 4), which can be read both ways"),
+    EXPECT_NE(refusal(square, recipe_with()).find("'W_q' of 'f': got the shape (4, 4), which fits both layouts"),
               std::string::npos);
     for (const MatrixLayout layout : {MatrixLayout::in_out, MatrixLayout::out_in, MatrixLayout::run}) {
         const FittedLayer found = fitted(square, recipe_with({}, "", layout));
@@ -19,7 +19,7 @@ TEST(Layout, IsAskedForOnlyWhereShapesReadBothWays)
     }
     // (6, 4) thrice may read 4 numbers and give 6, or the other way round, unless a table says how many a word has.
     Tensors same{{"W_q", {6, 4}}, {"W_k", {6, 4}}, {"W_v", {6, 4}}};
-    EXPECT_NE(refusal(same, recipe_with()).find("both ways"), std::string::npos);
+    EXPECT_NE(refusal(same, recipe_with()).find("fits both layouts"), std::string::npos);
     same.push_back({"embedding", {3, 6}});
     EXPECT_EQ(fitted(same, recipe_with()).layout, MatrixLayout::in_out);
     Tensors output = known()[6].tensors; // W_q tells, W_o does not
@@ -79,7 +79,7 @@ TEST(Shapes, OfAnOutputProjectionThatIsNotAppliedTellTheLayout)
 {
     // Two heads of (3, 4) read 4 numbers and give 6, or read 3 and give 8.
     const Tensors stacks{{"W_q", {2, 3, 4}}, {"W_k", {2, 3, 4}}, {"W_v", {2, 3, 4}}};
-    EXPECT_NE(refusal(stacks, recipe_with()).find("both ways"), std::string::npos);
+    EXPECT_NE(refusal(stacks, recipe_with()).find("fits both layouts"), std::string::npos);
     Recipe without = recipe_with();
     without.parameters->output_projection = false;
     for (const auto& [shape, D, layout] : {std::tuple{Shape{6, 4}, 4, MatrixLayout::out_in},
@@ -95,8 +95,7 @@ TEST(Shapes, OfAnOutputProjectionThatIsNotAppliedTellTheLayout)
     }
     Tensors none = stacks; // one that fits no reading says nothing, and may be left out
     none.push_back({"W_o", {5, 5}});
-    EXPECT_NE(refusal(none, without).find("'W_q' of 'f': got the shape (2, 3, 4), which can be read both ways"),
-              std::string::npos);
+    EXPECT_NE(refusal(none, without).find("'W_q' of 'f': got the shape (2, 3, 4), which fits both layouts"), std::string::npos);
     without.parameters->layout = MatrixLayout::in_out;
     EXPECT_EQ(fitted(none, without).dims.embed_dim, 3);
 }
