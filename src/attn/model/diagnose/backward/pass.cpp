@@ -150,12 +150,12 @@ bool changes_forward(Variant v)
 }
 
 /// M · kept / (1 - p)
-Numbers dropped(const Numbers& M, const HeadOperands& in, const Call& call, DropoutUse use)
+Numbers dropped(Numbers M, const HeadOperands& in, const Call& call, DropoutUse use)
 {
-    if (!call.options.dropout || use == DropoutUse::missing) {
-        return M;
+    if (call.options.dropout && use != DropoutUse::missing) {
+        M = M.cwiseProduct(in.kept) / (use == DropoutUse::undivided ? 1 : 1 - call.options.dropout->p);
     }
-    return M.cwiseProduct(in.kept) / (use == DropoutUse::undivided ? 1 : 1 - call.options.dropout->p);
+    return M;
 }
 
 /// Σ dO·O without dlse, of the context that a forward stores.
@@ -532,13 +532,14 @@ BackwardPass::Made BackwardPass::made_by_steps(const Variant& v, Piece& piece, c
                                            : HeadForward();
     const HeadForward& forward = is_edited ? edited : right.forward;
 
-    const Numbers W = edit.empty_weights_nan ? with_nan(forward.weights, forward.empty) : forward.weights;
+    const Numbers nans = edit.empty_weights_nan ? with_nan(forward.weights, forward.empty) : Numbers();
+    const Numbers& W = edit.empty_weights_nan ? nans : forward.weights;
     Numbers dW = right.products;
     if (other_keys || edit.dweights_narrow) {
         const Index width = edit.dweights_narrow ? std::min(l.d_k, l.d_v) : l.d_v;
         dW = product(core::columns_of(in.dO, 0, width), in.V.leftCols(width).transpose());
     }
-    dW = dropped(dW, in, call, edit.dropped_dweights);
+    dW = dropped(std::move(dW), in, call, edit.dropped_dweights);
     round_matrix(dW, edit.dweights);
     Made made;
     made.delta =
@@ -572,12 +573,14 @@ BackwardPass::Made BackwardPass::made_by_steps(const Variant& v, Piece& piece, c
     return made;
 }
 
-BackwardPass::Made BackwardPass::made_of(const Variant& variant, Piece& piece, Index b, Index h)
+std::shared_ptr<const BackwardPass::Made> BackwardPass::made_of(const Variant& variant, Piece& piece, Index b, Index h)
 {
     const std::shared_ptr<const Head> right = head(piece, b, h);
     const Variant steps = up_to_products(variant);
-    return steps.backward == Backward{} && !changes_forward(steps) ? right->made
-                                                                   : made_by_steps(steps, piece, *right, {b, h, 0});
+    if (steps.backward == Backward{} && !changes_forward(steps)) {
+        return {right, &right->made};
+    }
+    return std::make_shared<const Made>(made_by_steps(steps, piece, *right, {b, h, 0}));
 }
 
 // ---- a group ---------------------------------------------------------------------------------------------------------------
@@ -607,7 +610,8 @@ void BackwardPass::differentiate(const Variant& v, Index group, BackwardSums& su
     }
     Numbers dk = Numbers::Zero(l.total(), l.d_k), dv = Numbers::Zero(l.total(), l.d_v);
     for (const Index h : heads) {
-        const Made made = made_of(v, *piece, b, h);
+        const std::shared_ptr<const Made> its = made_of(v, *piece, b, h);
+        const Made& made = *its;
         const Index row = (b * whole.H + h) * whole.T + piece->first;
         use_all(Item::dq, row * l.d_k, made.dq, scale * factor_of(edit.dq, scale, l));
         use_all(Item::delta, row, made.delta, 1);

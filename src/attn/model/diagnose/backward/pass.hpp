@@ -68,7 +68,7 @@ private:
     };
 
     [[nodiscard]] std::shared_ptr<const Head> head(Piece& piece, Index b, Index h);
-    [[nodiscard]] Made made_of(const Variant& variant, Piece& piece, Index b, Index h);
+    [[nodiscard]] std::shared_ptr<const Made> made_of(const Variant& variant, Piece& piece, Index b, Index h);
     [[nodiscard]] Made made_by_steps(const Variant& v, Piece& piece, const Head& right, core::RowPlace at);
 
     const Call& call_;
