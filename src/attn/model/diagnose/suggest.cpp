@@ -295,6 +295,13 @@ AttentionDims reduced(AttentionDims l)
     return l;
 }
 
+/// For what fills tiles, and takes the most time: one head shows as much as many.
+AttentionDims of_one_head(AttentionDims l)
+{
+    l.B = l.H = l.H_kv = 1;
+    return l;
+}
+
 bool is_large(const AttentionDims& l)
 {
     constexpr Index large = Index{1} << 21; // scores
@@ -468,10 +475,15 @@ std::vector<ChangedInput> changed_inputs(const ResolvedAttend& call)
     const auto add = [&](InputChange change, const AttentionDims& sizes) -> Plan& {
         return plans.emplace_back(change, Plan{.sizes = sizes, .uneven = true}).second;
     };
-    for (const OtherSizes& other : other_sizes(few, tile_sizes.back(), false)) {
-        add(other.change, other.sizes);
-        if (other.change == InputChange::more_keys && few.P == 0) {
-            add(InputChange::cached, other.sizes).sizes.P = 3;
+    for (const bool tiled : {false, true}) {
+        for (const OtherSizes& other : other_sizes(tiled ? of_one_head(few) : few, tile_sizes.back(), false)) {
+            const bool fills_tiles = other.change == InputChange::more_keys || other.change == InputChange::all;
+            if (fills_tiles == tiled) {
+                add(other.change, other.sizes);
+            }
+            if (other.change == InputChange::more_keys && tiled && few.P == 0) {
+                add(InputChange::cached, other.sizes).sizes.P = 3;
+            }
         }
     }
     if (!is_large(call.views.sizes)) {
