@@ -197,7 +197,7 @@ UNUSED = [
 
 
 def note(name, what):
-    return f"attn-cli: warning: --isa {name} does not compute {what}; the portable path did\n"
+    return f"attn-cli: warning: --isa {name} does not compute {what}; the portable path ran\n"
 
 
 @pytest.mark.parametrize("name", TILED)

@@ -50,7 +50,7 @@ WORDS = {
     "dims": {"embed_dim": 4, "d_k": 3, "d_v": 3},
     "draws": [{"seed": 1}, {"tensor": "embedding", "init": "normal"}, *draws("uniform")],
 }
-RAGGED = "input.sentence: got sentences of different lengths; allowed: one length, with dropout or embeddings by position"
+RAGGED = "input.sentence: got sentences of different lengths; allowed: one length, which dropout and embeddings by position need"
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def test_a_recipe_of_one_entry_states_arrays_without_the_batch(write):
 @pytest.mark.parametrize("arguments", [("run", "-o", "x.svg"), ("run", "-o", "x.npz"), ("run", "-o", "x.recipe.json"), ("explain",)])
 def test_where_one_result_is_wanted_an_entry_must_be_chosen(write, arguments, tmp_path):
     command, *output = arguments
-    assert_fails(run(command, "--recipe", write(DRAWN), *output, cwd=tmp_path), 2, "the recipe is a batch of 2, and one entry is wanted here; --set entry chooses it, 0 to 1")
+    assert_fails(run(command, "--recipe", write(DRAWN), *output, cwd=tmp_path), 2, "the recipe is a batch of 2, and one entry is wanted; --set entry=N chooses it, 0 to 1")
     assert not list(tmp_path.glob("x.*"))
 
 

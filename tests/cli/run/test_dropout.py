@@ -113,7 +113,7 @@ def test_a_page_holds_what_is_left():
     ("arguments", "message"),
     [
         (["--generator", "numpy", "--dropout", "0.5"],
-         "--dropout: NumPy has none; give it a seed of its own with --set attention.dropout.seed"),
+         "--dropout: NumPy has no dropout; give a seed for it: --set attention.dropout.seed=N"),
         (["--dropout", "1"], "--dropout: got '1'; allowed: a finite number from 0 to below 1, such as 0.5"),
         (["--dropout", "-0.1"], "--dropout: got '-0.1'; allowed: a finite number from 0 to below 1, such as 0.5"),
         (["--set", "attention.dropout.seed=1"], "--set attention.dropout.seed requires --dropout"),
@@ -126,7 +126,7 @@ def test_what_cannot_be_dropped_is_refused_in_one_line(arguments, message):
 
 def test_a_recipe_without_a_stream_is_refused_as_data(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps({**POSITIONS, "generator": "numpy", "attention": {"dropout": {"p": 0.5}}}))
-    assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "attention.dropout.p: NumPy has none; give it a seed of its own with attention.dropout.seed")
+    assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "attention.dropout.p: NumPy has no dropout; give a seed for it: attention.dropout.seed")
     succeeds("run", "--recipe", tmp_path / "r.json", "--dropout", "0.5", "--set", "attention.dropout.seed=1")
     (tmp_path / "r.json").write_text(json.dumps({**POSITIONS, "attention": {"dropout": {"p": 1}}}))
     assert_fails(run("run", "--recipe", tmp_path / "r.json"), 65, "below 1")

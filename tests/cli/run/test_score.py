@@ -227,10 +227,10 @@ def test_tables_and_explanations_keep_the_order():
     ("options", "message"),
     [
         (["--score", "cosin"], "--score: got 'cosin'; allowed: scaled_dot, dot, cosine, general, additive"),
-        (["--set", "dims.d_a=3"], "--set dims.d_a: got 3; allowed: only with additive scores; these are scaled_dot"),
+        (["--set", "dims.d_a=3"], "--set dims.d_a: got 3; allowed: only with additive scores (score additive); these are scaled_dot"),
         (["--set", "attention.mask_at=scores", "--softcap", "3"], "--softcap with --set attention.mask_at=scores"),
         (["--set", "attention.mask_at=scores", "--scale", "-1"], "--scale: got -1.0; allowed: a number above 0 with --set attention.mask_at=scores"),
-        (["--recipe", "owen-2025", "--score", "general"], "--score: got general; allowed: scaled_dot, dot or cosine with KQ scores"),
+        (["--recipe", "owen-2025", "--score", "general"], "--score: got general; allowed: with KQ scores scaled_dot, dot or cosine"),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_one_line(options, message):
@@ -254,7 +254,7 @@ def test_a_recipe_draws_what_its_scores_read_and_nothing_else(tmp_path):
     succeeds("run", "--recipe", file, "--score", "additive")
 
 
-@pytest.mark.parametrize(("options", "what"), [(["--score", "cosine"], "scores that are no products of queries and keys"),
+@pytest.mark.parametrize(("options", "what"), [(["--score", "cosine"], "scores other than products of queries and keys"),
                                                (["--set", "attention.mask_at=scores"], "masks before the scale"), (["--dropout", "0.5"], "dropout")])
 def test_the_tiled_path_says_what_it_does_not_compute(options, what):
     done = run("run", SENTENCE, "--isa", "auto", *options)

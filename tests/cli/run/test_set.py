@@ -88,7 +88,7 @@ def test_explain_has_the_keys_of_the_computation():
     masked = ("explain", SENTENCE, "--query", "is", "--causal")
     assert succeeds(*masked, "--set", "attention.mask_at=scores").text != succeeds(*masked).text
     assert set(keys_of("explain")) < set(keys_of("run"))
-    assert_fails(run("explain", SENTENCE, "--set", "picture.shade=row"), 2, "--set: unknown key 'picture.shade'")
+    assert_fails(run("explain", SENTENCE, "--set", "picture.shade=row"), 2, "--set: this command has no key 'picture.shade'")
 
 
 # ---- steps of the draws ----------------------------------------------------------------------------------------------
@@ -143,10 +143,10 @@ def test_a_stated_step_can_be_drawn_again():
         ("parameters.sha256=0", "--set parameters.sha256: only a recipe file can set it"),
         ("published=[]", "--set published: only a recipe file can set it"),
         ("draws=[]", "--set draws: a key of one of its steps is missing, such as draws[2].init=normal"),
-        ("attention.mask-at=scores", "--set: unknown key 'attention.mask-at'; did you mean 'attention.mask_at'?"),
-        ("mask_at=scores", "--set: unknown key 'mask_at'; did you mean 'attention.mask_at'?"),
-        ("draws[2].int=normal", "--set: unknown key 'draws[2].int'; did you mean 'draws[N].init'?"),
-        ("zzzzzzzz=1", "--set: unknown key 'zzzzzzzz'; `attn-cli help recipes` lists the keys"),
+        ("attention.mask-at=scores", "--set: this command has no key 'attention.mask-at'; did you mean 'attention.mask_at'?"),
+        ("mask_at=scores", "--set: this command has no key 'mask_at'; did you mean 'attention.mask_at'?"),
+        ("draws[2].int=normal", "--set: this command has no key 'draws[2].int'; did you mean 'draws[N].init'?"),
+        ("zzzzzzzz=1", "--set: this command has no key 'zzzzzzzz'; `attn-cli help recipes` lists the keys"),
         ("rounding", "--set: got 'rounding'; allowed: KEY=VALUE, such as rounding=step"),
         ("=step", "--set: got '=step'; allowed: KEY=VALUE, such as rounding=step"),
         ("", "--set: got ''; allowed: KEY=VALUE, such as rounding=step"),

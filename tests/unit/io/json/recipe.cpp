@@ -434,8 +434,8 @@ TEST(Published, RefusesWhatMakesNoSense)
 {
     const std::string name = "allowed: an array of the result, such as weights, or a parameter, such as W_q";
     const std::string mixed =
-        "allowed: only strings (digits as float64 is printed, such as \"0.0185\" or \"1.4928e-02\") or only numbers, "
-        "and null where a score is masked";
+        "allowed: all strings, each a float64 as printed (\"0.0185\", \"1.4928e-02\"), or all numbers; null where a score is "
+        "masked";
     const std::vector<std::pair<const char*, std::string>> cases{
         {R"("array":"weight","shape":[1])", "published[0].array: got 'weight'; " + name},
         {R"("array":"parameters","shape":[1])", "published[0].array: got 'parameters'; " + name},

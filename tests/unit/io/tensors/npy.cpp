@@ -271,7 +271,7 @@ TEST(Npy, ReadsTwoBytesOfNoTypeAsItIsTold)
     for (const char* type : {"<f4", "<f2", "<u2", ">V2", "|V4", "V", ""}) {
         expect_refused(npy(npy_header(type, "(2, 2)"), bits),
                        "element type: got bfloat16 for a tensor of type '" + std::string(type) +
-                           "'; allowed: it for '<V2' and '|V2' alone",
+                           "'; allowed: :bfloat16 for '<V2' and '|V2' alone",
                        "bfloat16");
     }
     expect_refused(npy(npy_header("<V2", "(5,)"), bits), "elements: got 8 bytes; allowed: 10 for the shape (5,) of bfloat16",

@@ -165,9 +165,11 @@ TEST(Safetensors, RefusesOverlapsGapsAndWrongEnds)
     expect_refused(pair("[0,8]", "[9,17]"), "offset of 'b': got 9");
     expect_refused(pair("[4,12]", "[12,20]"), "offset of 'a': got 4; allowed: 0");
     expect_refused(pair("[8,0]", "[8,16]"), "data_offsets[1]: got 0");
-    expect_refused(one("F32", "[3]", "[0,12]", four), "bytes of the tensors: got 12; allowed: 16, the rest of the file");
-    expect_refused(one("F32", "[5]", "[0,20]", four), "bytes of the tensors: got 20; allowed: 16");
-    expect_refused(safetensors("{}", "x"), "bytes of the tensors: got 0; allowed: 1"); // another file behind the header
+    expect_refused(one("F32", "[3]", "[0,12]", four),
+                   "bytes of the tensors by its header: got 12; allowed: 16, the rest of the file");
+    expect_refused(one("F32", "[5]", "[0,20]", four), "bytes of the tensors by its header: got 20; allowed: 16");
+    expect_refused(safetensors("{}", "x"),
+                   "bytes of the tensors by its header: got 0; allowed: 1"); // another file behind the header
 }
 
 TEST(Safetensors, RefusesShapesThatDoNotFitTheirBytes)
