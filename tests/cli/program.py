@@ -21,6 +21,7 @@ PROGRAM = os.path.abspath(os.environ.get("ATTN_CLI", ""))
 BUILT = Path(PROGRAM).read_bytes()
 SANITIZED = b"__asan_init" in BUILT or b"__tsan_init" in BUILT
 starves = pytest.mark.skipif(b"libgcov" in BUILT, reason="at its end gcov opens and writes files, and complains where it cannot")
+counts_memory = pytest.mark.skipif(SANITIZED or b"libgcov" in BUILT, reason="what a build adds takes memory of its own")
 limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
 SENTENCE = "Life is short, eat dessert first"
 

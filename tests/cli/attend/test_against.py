@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from program import SANITIZED, SENTENCE, assert_fails, measured, run, run_unread, succeeds
+from program import SENTENCE, assert_fails, counts_memory, measured, run, run_unread, succeeds
 from tensors import from_bfloat16, normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
@@ -1300,7 +1300,7 @@ def test_what_run_cannot_compare_is_one_line(tmp_path):
         assert_fails(run("run", *arguments, cwd=tmp_path), code, message)
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+@counts_memory
 def test_one_query_and_many_keys_take_little_more_memory_than_the_files(tmp_path):
     """Twice the files and 100 MB: a new token that meets a long cache is where keys and values are large and the result is not."""
     q, k, v = normal(1, 8, 1, 64), normal(2, 2, 32768, 64), normal(3, 2, 32768, 64)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from program import PROGRAM, SANITIZED, assert_fails, run, shell, succeeds
+from program import PROGRAM, assert_fails, counts_memory, run, shell, succeeds
 from tensors import close, numpy, save_safetensors
 
 ROOT = Path(__file__).parents[3]
@@ -336,7 +336,7 @@ def test_positions_are_added_to_the_vectors(folder):
 # ---- a large file ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+@counts_memory
 @pytest.mark.parametrize("lines", [False, True])
 def test_a_file_larger_than_the_memory_is_searched(folder, lines):
     """160 MB of words, of which no more than 100 may be resident."""

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from program import SANITIZED, assert_fails, measured, on_terminal, run, shell, succeeds
+from program import assert_fails, counts_memory, measured, on_terminal, run, shell, succeeds
 from tensors import attention, numpy
 
 WEIGHTS = numpy.random.default_rng(0).dirichlet([1, 1, 1, 1], 4).astype("float32")
@@ -363,7 +363,7 @@ LARGE = {
 }
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+@counts_memory
 @pytest.mark.parametrize("text", LARGE)
 def test_memory_is_bounded_by_the_file_and_its_arrays(text, folder):
     (folder / "x").write_text(LARGE[text])
@@ -373,7 +373,7 @@ def test_memory_is_bounded_by_the_file_and_its_arrays(text, folder):
     assert megabytes < 64 + 2 * 3 * (len(LARGE[text]) + 8 * numbers) / 2**20, megabytes
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+@counts_memory
 @pytest.mark.parametrize("text", ["1 " * 9 * 2**20 + "x", "1,2\n" * 4 * 2**20 + "x,1\n", "[" + "1," * 9 * 2**20 + "x]"], ids=["one line", "rows", "a list"])
 def test_a_refused_text_takes_three_times_its_file_and_no_more(text, folder):
     (folder / "x").write_text(text)
