@@ -23,6 +23,7 @@ SANITIZED = b"__asan_init" in BUILT or b"__tsan_init" in BUILT
 starves = pytest.mark.skipif(b"libgcov" in BUILT, reason="at its end gcov opens and writes files, and complains where it cannot")
 counts_memory = pytest.mark.skipif(SANITIZED or b"libgcov" in BUILT, reason="what a build adds takes memory of its own")
 limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
+HANGS = 600 if SANITIZED else 300  # seconds, beside other work
 SENTENCE = "Life is short, eat dessert first"
 
 
@@ -62,7 +63,7 @@ def run(*arguments, stdin=None, env=None, program=PROGRAM, **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     command = [program, *map(lambda a: a if isinstance(a, bytes) else str(a), arguments)]
-    done = subprocess.run(command, env=environment, timeout=120, check=False, **options)
+    done = subprocess.run(command, env=environment, timeout=HANGS, check=False, **options)
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -89,7 +90,7 @@ def measured(*arguments, stdin=subprocess.DEVNULL, **options):
     """What the program did, the processor seconds it took and the most MiB it held. `stdin` is a file or descriptor."""
     with tempfile.TemporaryFile("r+") as usage:
         command = [sys.executable, "-S", "-c", MEASURING, str(usage.fileno()), PROGRAM, *map(str, arguments)]
-        done = subprocess.run(command, stdin=stdin, capture_output=True, pass_fds=[usage.fileno()], timeout=300, check=True, **options)
+        done = subprocess.run(command, stdin=stdin, capture_output=True, pass_fds=[usage.fileno()], timeout=HANGS, check=True, **options)
         usage.seek(0)
         code, seconds, megabytes = usage.read().split()
     return Done(int(code), done.stdout, done.stderr), float(seconds), float(megabytes)
@@ -113,7 +114,7 @@ def shell(script, **options):
     """A bash script in which $A is the program."""
     environment = {**os.environ, "A": PROGRAM}
     done = subprocess.run(
-        ["bash", "-c", script], env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options
+        ["bash", "-c", script], env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=HANGS, check=False, **options
     )
     return Done(done.returncode, done.stdout, done.stderr)
 
