@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace attn::core {
 namespace {
@@ -115,19 +117,21 @@ public:
           K_(kv_.K_transposed.transpose()), V_transposed_(kv_.V.transpose()), finite_(K_.allFinite()),
           dK_(Matrix<double>::Zero(sizes_.total(), sizes_.d_k)), dV_(Matrix<double>::Zero(sizes_.total(), sizes_.d_v))
     {
-        if (call.options.stage_type) {
-            rounded_dK_ = dK_;
-            rounded_dV_ = dV_;
-        }
     }
 
-    /// All rows of query head h.
+    /// All rows of query head h, whose dk and dv are rounded by themselves where stages are rounded.
     void add_head(Index h, MaskSums* mask, HeadSums& sums, const Work& work)
     {
         const Index scores = pieces_at_once * scores_per_block;
         const Index at_once = std::max(scores / std::max<Index>(sizes_.total(), 1), rows_of_a_piece);
         const Index per_piece = std::max(at_once / pieces_at_once, rows_of_a_piece);
         const Work part{.threads = work.threads};
+        const std::optional<ElementType> stage_type = call_.options.stage_type;
+        Matrix<double> dK_before, dV_before;
+        if (stage_type) {
+            dK_before = std::exchange(dK_, Matrix<double>::Zero(dK_.rows(), dK_.cols()));
+            dV_before = std::exchange(dV_, Matrix<double>::Zero(dV_.rows(), dV_.cols()));
+        }
         for (Index first = 0; first < sizes_.T; first += at_once) {
             Rows rows(*this, {b_, h, first, std::min(at_once, sizes_.T - first)});
             for_each_block((rows.place.count + per_piece - 1) / per_piece, part, [&](Index piece) {
@@ -157,18 +161,9 @@ public:
                 work.progress(static_cast<double>(first + rows.place.count) / static_cast<double>(sizes_.T));
             }
         }
-    }
-
-    /// After each head: rounds its dk and dv where stages are rounded.
-    void end_head()
-    {
-        if (call_.options.stage_type) {
-            const auto round = [&](Matrix<double>& head, Matrix<double>& others) {
-                others += with_digits_of<double>(head, *call_.options.stage_type);
-                head.setZero();
-            };
-            round(dK_, rounded_dK_);
-            round(dV_, rounded_dV_);
+        if (stage_type) {
+            dK_ = dK_before + with_digits_of<double>(dK_, *stage_type);
+            dV_ = dV_before + with_digits_of<double>(dV_, *stage_type);
         }
     }
 
@@ -178,12 +173,10 @@ public:
         const auto store_keys = [&](const Matrix<double>& sums, Index first, Index count, Gradient to) {
             store_rows<Scalar>(sums.middleRows(first, count).template cast<Scalar>(), {b_, g_, 0, count}, call_.outputs[to]);
         };
-        const Matrix<double>& dK = call_.options.stage_type ? rounded_dK_ : dK_;
-        const Matrix<double>& dV = call_.options.stage_type ? rounded_dV_ : dV_;
-        store_keys(dK, 0, sizes_.P, Gradient::dpast_key);
-        store_keys(dK, sizes_.P, sizes_.S, Gradient::dk);
-        store_keys(dV, 0, sizes_.P, Gradient::dpast_value);
-        store_keys(dV, sizes_.P, sizes_.S, Gradient::dv);
+        store_keys(dK_, 0, sizes_.P, Gradient::dpast_key);
+        store_keys(dK_, sizes_.P, sizes_.S, Gradient::dk);
+        store_keys(dV_, 0, sizes_.P, Gradient::dpast_value);
+        store_keys(dV_, sizes_.P, sizes_.S, Gradient::dv);
     }
 
 private:
@@ -343,10 +336,9 @@ private:
     Index b_, g_;
     AttentionDims sizes_;
     KeysAndValues kv_;
-    Matrix<double> K_, V_transposed_;        ///< (P+S, d_k), (d_v, P+S)
-    bool finite_;                            ///< K
-    Matrix<double> dK_, dV_;                 ///< (P+S, d_k), (P+S, d_v)
-    Matrix<double> rounded_dK_, rounded_dV_; ///< of the heads so far, where stages are rounded
+    Matrix<double> K_, V_transposed_; ///< (P+S, d_k), (d_v, P+S)
+    bool finite_;                     ///< K
+    Matrix<double> dK_, dV_;          ///< (P+S, d_k), (P+S, d_v)
 };
 
 template <typename Scalar>
@@ -362,7 +354,6 @@ GradientSums backward(const BackwardCall& call, const Work& work)
         for (Index h = g * group; h < (g + 1) * group; ++h) {
             const auto at = static_cast<std::size_t>(b * d.H + h);
             of.add_head(h, mask ? &*mask : nullptr, heads[at], part.piece(h - g * group, group));
-            of.end_head();
         }
         of.store();
     };

@@ -123,8 +123,8 @@ model::Show gradients_in(const ComparedFile& file)
 /// Throws Error(usage) for a file that holds gradients and no context.
 void require_no_gradients(const ComparedFile& file)
 {
-    const bool has_context =
-        std::ranges::any_of(file.contents().tensors, [](const auto& tensor) { return tensor.name == "context"; });
+    const bool has_context = std::ranges::any_of(
+        file.contents().tensors, [](const auto& tensor) { return tensor.name == name_of(model::Item::context); });
     if (!has_context && !gradients_in(file).empty()) {
         throw Error(ErrorKind::usage, fmt::format("{} holds gradients, which require {} FILE: that of the context", file.name(),
                                                   model::operand::grad.option));

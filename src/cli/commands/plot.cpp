@@ -400,7 +400,7 @@ void declare_plot(Options& options, PlotOptions& plot)
     options.group("Output");
     OptionInfo heads = option_of(model::field::head, head);
     heads.meaning = "only these heads, from 0; mean: the mean of all heads' weights";
-    declare_head(options, heads, plot.layer_of_head, [&](const model::FieldValue& heads) { model::assign(plot.head, heads); });
+    declare_head(options, heads, plot.layer_of_head, [&](const model::FieldValue& asked) { model::assign(plot.head, asked); });
     options.add(model::field::query, plot.query);
     declare_output(options, plot.output, plot_formats, "a table");
     options.add(

@@ -341,9 +341,7 @@ BlindSpots blind_spots(const ResolvedAttend& resolved, const std::vector<StoredT
 std::vector<BlindSpot> unseen_here_alone(const BlindSpots& here, const BlindSpots& there)
 {
     std::vector<BlindSpot> alone = here.unseen;
-    std::erase_if(alone, [&](const BlindSpot& spot) {
-        return std::ranges::find(there.unseen, spot.mistake, &BlindSpot::mistake) != there.unseen.end();
-    });
+    std::erase_if(alone, [&](const BlindSpot& spot) { return there.has_unseen(*spot.mistake); });
     return alone;
 }
 

@@ -8,6 +8,7 @@
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/suggest.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -41,6 +42,10 @@ struct BlindSpots {
     double noise = 0;                   ///< how much of what is allowed the rounding of `right` alone takes; beyond 1 it fails
 
     [[nodiscard]] std::size_t seen() const { return possible - unseen.size(); }
+    [[nodiscard]] bool has_unseen(const Mistake& mistake) const
+    {
+        return std::ranges::find(unseen, &mistake, &BlindSpot::mistake) != unseen.end();
+    }
 };
 
 /// What every number is held against.

@@ -277,19 +277,18 @@ std::vector<OtherSizes> other_sizes(const AttentionDims& given, Index tile, bool
             {InputChange::grouped_heads, with(grouped)}};
 }
 
-/// Small ones that have what these have: a square or none, whole tiles, a cache, grouped heads, and more than two of a batch.
+/// Small ones that have what these have: a square or none, a cache, grouped heads, and more than two of a batch.
 AttentionDims reduced(AttentionDims l)
 {
-    constexpr Index most_keys = 67, whole_tiles = 64, most_heads = 4, most_entries = 3;
+    constexpr Index most_keys = 67, most_heads = 4, most_entries = 3;
     const Index group = l.H / l.H_kv;
     l.B = std::min(l.B, most_entries);
     l.H_kv = std::min(l.H_kv, most_heads);
     l.H = l.H_kv * std::min(group, most_heads);
     const bool square = l.T == l.S;
     Index& fewer = l.T < l.S ? l.T : l.S;
-    for (Index* rows : {&l.T, &l.S}) {
-        *rows = std::min(*rows, *rows % whole_tiles == 0 ? whole_tiles : most_keys);
-    }
+    l.T = std::min(l.T, most_keys);
+    l.S = std::min(l.S, most_keys);
     fewer -= l.T == l.S && !square ? 2 : 0;
     l.P = std::min(l.P, most_keys);
     return l;

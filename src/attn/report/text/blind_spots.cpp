@@ -108,10 +108,7 @@ void write_shown_here_alone(const BlindSpots& here, const RevealingFile& file, B
 /// Of the second, what the first does not see either.
 BlindSpots unseen_in_both(const BlindSpots& first, BlindSpots second)
 {
-    const std::vector<BlindSpot> seen = unseen_here_alone(second, first);
-    std::erase_if(second.unseen, [&](const BlindSpot& spot) {
-        return std::ranges::find(seen, spot.mistake, &BlindSpot::mistake) != seen.end();
-    });
+    std::erase_if(second.unseen, [&](const BlindSpot& spot) { return !first.has_unseen(*spot.mistake); });
     return second;
 }
 
