@@ -109,14 +109,20 @@ def test_one_head_has_no_order_and_the_change_is_told(save):
     assert "scale-value" not in unseen(save(H=1, dv=7))
 
 
-def test_the_sizes_in_which_a_change_shows_a_mistake_do_show_it(tmp_path):
-    report = succeeds("attend", "--random", "1,4/2,9,16", "--causal", "--blind-spots", "--json", cwd=tmp_path).json
-    told = {spot["mistake"]: spot["sizes"] for spot in report["unseen"] if "sizes" in spot and "cache" not in spot["sizes"] and spot["why"] == "no-room"}
+@pytest.mark.parametrize("sizes, options", [
+    ("1,4/2,9,16", ["--causal"]),
+    ("1,3,6,6", ["--alibi", "--show", "weights"]),
+    ("1,2,6,6/3", ["--alibi", "--causal", "--causal-align", "bottom-right"]),
+], ids=["grouped", "weights", "alibi"])
+def test_the_sizes_in_which_a_change_shows_a_mistake_do_show_it(tmp_path, sizes, options):
+    def spots_of(sizes):
+        return succeeds("attend", "--random", sizes, *options, "--blind-spots", "--json", cwd=tmp_path).json["unseen"]
+
+    told = {spot["mistake"]: spot["sizes"] for spot in spots_of(sizes) if spot["why"] == "no-room" and "cache" not in spot["sizes"]}
     assert len(told) > 10
-    for sizes in set(told.values()):
-        there = succeeds("attend", "--random", sizes, "--causal", "--blind-spots", "--json", cwd=tmp_path).json
-        still = {spot["mistake"] for spot in there["unseen"] if spot["why"] == "no-room"}
-        assert not still & {mistake for mistake, own in told.items() if own == sizes}
+    for other in set(told.values()):
+        still = {spot["mistake"] for spot in spots_of(other) if spot["why"] in ("no-room", "same")}
+        assert not still & {mistake for mistake, its_sizes in told.items() if its_sizes == other}
 
 
 def test_what_no_option_asks_for_is_no_mistake(save):

@@ -133,10 +133,18 @@ bool makes_room(InputChange change)
     return change != InputChange::larger_scores && change != InputChange::numbers;
 }
 
-/// Of each mistake that can be made in other sizes, the first change of them in which it can.
-std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedInput>& others, const BlindExam& exam)
+/// Whether a mistake that needs the change is the right computation without it: one head has no order. Others cannot be made
+/// at all: a square of scores that is none.
+bool is_right_without(InputChange change)
 {
-    std::map<const Mistake*, InputChange> changes;
+    constexpr std::array without_room{InputChange::more_keys, InputChange::few_keys, InputChange::all, InputChange::cached};
+    return std::ranges::find(without_room, change) == without_room.end();
+}
+
+/// The mistakes that can be made in other sizes, and are the right computation in these.
+std::set<const Mistake*> made_elsewhere(const std::vector<ChangedInput>& others, const BlindExam& exam)
+{
+    std::map<const Mistake*, InputChange> changes; // the first for each
     for (const ChangedInput& other : others) {
         const AttendInputs inputs = inputs_of(other.tensors);
         const Call call = call_of(ResolvedAttend(inputs, other.options, RunSettings()));
@@ -146,7 +154,13 @@ std::map<const Mistake*, InputChange> made_elsewhere(const std::vector<ChangedIn
             }
         }
     }
-    return changes;
+    std::set<const Mistake*> found;
+    for (const auto& [mistake, change] : changes) {
+        if (is_right_without(change)) {
+            found.insert(mistake);
+        }
+    }
+    return found;
 }
 
 std::map<InputChange, core::AttentionDims> sizes_of(const std::vector<ChangedInput>& others)
@@ -158,14 +172,6 @@ std::map<InputChange, core::AttentionDims> sizes_of(const std::vector<ChangedInp
         }
     }
     return sizes;
-}
-
-/// Whether a mistake that needs the change is the right computation without it: one head has no order. Others cannot be made
-/// at all: a square of scores that is none.
-bool is_right_without(InputChange change)
-{
-    constexpr std::array without_room{InputChange::more_keys, InputChange::few_keys, InputChange::all, InputChange::cached};
-    return std::ranges::find(without_room, change) == without_room.end();
 }
 
 /// Says of each mistake which change would show it, if one would.
@@ -288,14 +294,13 @@ void examine(const ResolvedAttend& resolved, const BlindExam& exam, BlindSpots& 
 {
     const Call call = call_of(resolved);
     const std::vector<ChangedInput> others = changed_inputs(resolved);
-    const std::map<const Mistake*, InputChange> elsewhere = made_elsewhere(others, exam);
+    const std::set<const Mistake*> elsewhere = made_elsewhere(others, exam);
     std::vector<const Mistake*> made;
     for (const Mistake* mistake : exam.mistakes) {
-        const auto change = elsewhere.find(mistake);
         if (mistake->applies(call) && (size_counts(*mistake, call) || !others.empty())) {
             made.push_back(mistake);
-        } else if (change != elsewhere.end() && is_right_without(change->second)) {
-            spots.unseen.push_back({mistake, Blind::no_room});
+        } else if (elsewhere.contains(mistake)) {
+            spots.unseen.push_back({mistake, Blind::same});
         }
     }
     spots.possible = made.size() + spots.unseen.size();
@@ -305,9 +310,8 @@ void examine(const ResolvedAttend& resolved, const BlindExam& exam, BlindSpots& 
         find_changes(spots.unseen, call, others, exam, work);
     }
     for (BlindSpot& spot : spots.unseen) {
-        if (spot.why == Blind::no_room && !spot.change) {
-            spot.change = elsewhere.at(spot.mistake);
-        } else if (spot.why == Blind::same && spot.change && !size_counts(*spot.mistake, call)) {
+        const bool has_room = spot.mistake->applies(call) && size_counts(*spot.mistake, call);
+        if (spot.why == Blind::same && spot.change && !has_room) {
             spot = {spot.mistake, Blind::no_room, 0, spot.change};
         }
     }

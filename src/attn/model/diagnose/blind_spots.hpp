@@ -22,7 +22,7 @@ enum class Blind {
     same,           ///< it gives the right numbers
     tolerated,      ///< others, within the tolerance
     as_type_allows, ///< others, as near to float64 as float16 or bfloat16 can be (HalfAccuracy)
-    no_room,        ///< these sizes make it the right computation: BlindSpot::change
+    no_room,        ///< these sizes make it the right computation, others show it: BlindSpot::change
 };
 inline constexpr std::array<std::string_view, 4> blind_names{"same", "within-tolerance", "as-type-allows", "no-room"};
 
@@ -30,7 +30,7 @@ struct BlindSpot {
     const Mistake* mistake;
     Blind why;
     double largest = 0;                     ///< |made - right|, both in float64
-    std::optional<InputChange> change = {}; ///< the first that shows it, where one is known; always of no_room
+    std::optional<InputChange> change = {}; ///< the first that shows it, of those that were tried; always of no_room
 };
 
 struct BlindSpots {
