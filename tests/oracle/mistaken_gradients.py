@@ -584,9 +584,9 @@ def accused(seed, program):
         kernel = Honest(question.case, np.random.default_rng(seed + 5 * 10**9))
         names, through = question.ask(program, {"mine": question.file(kernel.gradients())})["mine"]
         names = [] if any(map(kernel.makes, names)) else names
-        if names or (not through and question.case.type != "float32"):
+        if names or not through:
             print(f"seed {seed} ({question.case.type}): an honest backward {'is accused: ' + str(names[:6]) if names else 'differs'}", file=sys.stderr)
-        return bool(names)
+        return bool(names) or not through
 
 
 def main():

@@ -67,7 +67,8 @@ struct AttentionOptions {
     bool causal = false;                          ///< the query at position p sees keys 0 … p
     std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
     std::optional<ElementType> stage_type = {};   ///< rounds scores, scaled, capped and masked scores to as many digits as this
-                                                  ///< type has, whatever its range, and the weights to this type
+                                                  ///< type has, whatever its range, and the weights to this type.
+                                                  ///< float32: of gradients alone, see gradients.hpp
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     std::optional<ElementType> weights_type = {}; ///< rounds exp(score - maximum), for the product with V alone, to this type:
                                                   ///< sums and shown weights are not rounded. In tiles the maximum is that

@@ -38,11 +38,27 @@ void require_differentiable(const AttentionInputs& in, const AttentionOptions& o
     }
 }
 
-/// C += A · B; where B is not finite without the terms whose factor is 0, so that what is hidden stays 0.
-void add_seen_product(const LeftFactor& A, const MatrixView<double>& B, bool finite, Eigen::Ref<Matrix<double>> C)
+/// C += A · B; with Rounding::step each sum is a float32 after every term.
+void add_product_in(Rounding rounding, const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C)
+{
+    if (rounding == Rounding::stage) {
+        return add_product(A, B, C);
+    }
+    for (Index i = 0; i < A.rows; ++i) {
+        RowVector<float> sums = C.row(i).cast<float>();
+        for (Index k = 0; k < A.terms; ++k) {
+            sums = (sums.cast<double>() + A.data[i * A.row_step + k * A.term_step] * B.row(k)).eval().cast<float>();
+        }
+        C.row(i) = sums.cast<double>();
+    }
+}
+
+/// The same; where B is not finite without the terms whose factor is 0, so that what is hidden stays 0.
+void add_seen_product(Rounding rounding, const LeftFactor& A, const MatrixView<double>& B, bool finite,
+                      Eigen::Ref<Matrix<double>> C)
 {
     if (finite) {
-        return add_product(A, B, C);
+        return add_product_in(rounding, A, B, C);
     }
     for (Index i = 0; i < A.rows; ++i) {
         for (Index k = 0; k < A.terms; ++k) {
@@ -75,6 +91,7 @@ struct BackwardCall {
     const GradientOutputs& outputs;
     PerStage<bool> wanted; ///< of the forward
     double scale;
+    Rounding rounding;
 };
 
 /// Of one query head.
@@ -142,18 +159,18 @@ public:
             for_each_block((keys + keys_of_a_piece - 1) / keys_of_a_piece, part, [&](Index piece) {
                 const Index begin = rows.keys.begin + piece * keys_of_a_piece;
                 const Index count = std::min(keys_of_a_piece, rows.keys.end - begin);
-                add_seen_product(transposed(rows.factors, begin, count), rows.dO, rows.finite, dV_.middleRows(begin, count));
-                add_seen_product(transposed(rows.dscores, begin, count), rows.Q, rows.finite, dK_.middleRows(begin, count));
+                add(transposed(rows.factors, begin, count), rows.dO, rows.finite, dV_.middleRows(begin, count));
+                add(transposed(rows.dscores, begin, count), rows.Q, rows.finite, dK_.middleRows(begin, count));
             });
             for (Index i = 0; i < rows.place.count; ++i) {
                 const auto at = static_cast<std::size_t>(i);
-                sums.sink -= rows.sink[at];
-                sums.scale += rows.scale[at];
+                sums.sink = in_steps(sums.sink - rows.sink[at]);
+                sums.scale = in_steps(sums.scale + rows.scale[at]);
                 sums.overflowed = sums.overflowed || rows.overflowed[at] != 0;
                 if (mask != nullptr) {
                     double* row = mask->row(b_, h, place_of(call_.inputs, first + i));
                     for (Index j = 0; j < call_.inputs.mask->shape[3]; ++j) {
-                        row[j] += rows.dmasked(i, j);
+                        row[j] = in_steps(row[j] + rows.dmasked(i, j));
                     }
                 }
             }
@@ -198,11 +215,14 @@ private:
             const BackwardCall& call = of.call_;
             const QueryRows rows{place.b, place.h, place.first + begin, count};
             const BlockStages<Scalar> stages =
-                compute_block<Scalar>(call.inputs, call.options, rows, of.kv_, {}, call.wanted, Rounding::stage);
+                compute_block<Scalar>(call.inputs, call.options, rows, of.kv_, {}, call.wanted, call.rounding);
             std::fill_n(overflowed.begin() + begin, count, stages.overflowed ? 1 : 0);
             const Matrix<Scalar> dweights = dweights_of(rows, dO.middleRows(begin, count));
             store_rows(dweights, rows, call.outputs[Gradient::dweights]);
-            const Matrix<Scalar> delta = delta_of(rows, stages[Stage::weights], dweights);
+            const Matrix<Scalar> delta = call.options.stage_type
+                                             ? delta_of(rows, of.in_stage_digits(stages[Stage::head_context]),
+                                                        dO.middleRows(begin, count).template cast<Scalar>())
+                                             : delta_of(rows, stages[Stage::weights], dweights);
             store_rows(delta, rows, call.outputs[Gradient::delta]);
 
             // dmasked_scores = W ∘ (dweights - delta)
@@ -223,7 +243,7 @@ private:
                 });
             }
             for (Index i = 0; i < count; ++i) {
-                scale[static_cast<std::size_t>(begin + i)] = sum_of_seen(d.row(i), stages[Stage::scores].row(i));
+                scale[static_cast<std::size_t>(begin + i)] = of.sum_of_seen(d.row(i), stages[Stage::scores].row(i));
             }
             d = (d.template cast<double>() * call.scale).template cast<Scalar>(); // dscores = dscaled_scores · scale
             d = of.in_stage_digits(std::move(d));
@@ -269,8 +289,8 @@ private:
             const bool all = call.outputs[Gradient::dweights].data != nullptr;
             const Index first = all ? 0 : keys.begin, count = all ? of.sizes_.total() : keys.end - keys.begin;
             Matrix<double> sums = Matrix<double>::Zero(rows.count, of.sizes_.total());
-            add_product(columns_of(its_dO, 0, its_dO.cols()), of.V_transposed_.middleCols(first, count),
-                        sums.middleCols(first, count));
+            add_product_in(call.rounding, columns_of(its_dO, 0, its_dO.cols()), of.V_transposed_.middleCols(first, count),
+                           sums.middleCols(first, count));
             Matrix<Scalar> dweights = sums.template cast<Scalar>();
             if (call.options.dropout) {
                 dweights = drop<Scalar>(dweights, load_kept(call.inputs, rows), call.options.dropout->p);
@@ -278,15 +298,14 @@ private:
             return of.in_stage_digits(std::move(dweights));
         }
 
-        /// Σ_j W_ij · dweights_ij - dlse_i
-        [[nodiscard]] Matrix<Scalar> delta_of(const QueryRows& rows, const Matrix<Scalar>& W,
-                                              const Matrix<Scalar>& dweights) const
+        /// Σ_j A_ij · B_ij - dlse_i, of weights and dweights, or of context and dO
+        [[nodiscard]] Matrix<Scalar> delta_of(const QueryRows& rows, const Matrix<Scalar>& A, const Matrix<Scalar>& B) const
         {
             Matrix<Scalar> delta(rows.count, 1);
             for (Index i = 0; i < rows.count; ++i) {
                 const std::optional<TensorView>& lse = of.call_.loss.lse;
                 const double dlse = lse ? rounded_to<Scalar>(lse->at(std::array{rows.b, rows.h, rows.first + i})) : 0;
-                delta(i, 0) = static_cast<Scalar>(sum_of_seen(W.row(i), dweights.row(i)) - dlse);
+                delta(i, 0) = static_cast<Scalar>(of.sum_of_seen(A.row(i), B.row(i)) - dlse);
             }
             return delta;
         }
@@ -299,18 +318,8 @@ private:
             Matrix<double> dQ = Matrix<double>::Zero(rows.count, of.sizes_.d_k);
             const Index count = keys.end - keys.begin;
             const Matrix<double> own = dscores.middleRows(begin, rows.count);
-            add_seen_product(columns_of(own, keys.begin, count), of.K_.middleRows(keys.begin, count), of.finite_, dQ);
+            of.add(columns_of(own, keys.begin, count), of.K_.middleRows(keys.begin, count), of.finite_, dQ);
             store_rows<Scalar>(dQ.template cast<Scalar>(), rows, of.call_.outputs[Gradient::dq]);
-        }
-
-        /// Σ a·b of the places where a is not 0.
-        static double sum_of_seen(const RowVector<Scalar>& a, const RowVector<Scalar>& b)
-        {
-            double sum = 0;
-            for (Index j = 0; j < a.size(); ++j) {
-                sum += a(j) != 0 ? static_cast<double>(a(j)) * static_cast<double>(b(j)) : 0;
-            }
-            return sum;
         }
 
         /// f(i, j) where the weight or gradient is not 0; 0 elsewhere.
@@ -330,6 +339,24 @@ private:
     [[nodiscard]] Matrix<Scalar> in_stage_digits(Matrix<Scalar> values) const
     {
         return call_.options.stage_type ? with_digits_of<Scalar>(values, *call_.options.stage_type) : values;
+    }
+
+    void add(const LeftFactor& A, const MatrixView<double>& B, bool finite, Eigen::Ref<Matrix<double>> C) const
+    {
+        add_seen_product(call_.rounding, A, B, finite, C);
+    }
+
+    /// What is left of a sum before its next term comes.
+    [[nodiscard]] double in_steps(double sum) const { return call_.rounding == Rounding::step ? rounded_to<float>(sum) : sum; }
+
+    /// Σ a·b of the places where a is not 0.
+    [[nodiscard]] double sum_of_seen(const RowVector<Scalar>& a, const RowVector<Scalar>& b) const
+    {
+        double sum = 0;
+        for (Index j = 0; j < a.size(); ++j) {
+            sum = in_steps(sum + (a(j) != 0 ? static_cast<double>(a(j)) * static_cast<double>(b(j)) : 0));
+        }
+        return sum;
     }
 
     const BackwardCall& call_;
@@ -388,11 +415,13 @@ GradientSums attention_backward(const AttentionInputs& inputs, const AttentionOp
     AttentionOptions forward = options;
     forward.nan_for_empty_rows = false; // what stands in for a context depends on nothing
     const double usual = 1 / std::sqrt(static_cast<double>(inputs.dims().d_k));
-    BackwardCall call{inputs, forward, loss, outputs, {}, options.factor().value_or(usual)};
+    const Rounding rounding = options.stage_type == ElementType::float32 ? Rounding::step : Rounding::stage;
+    BackwardCall call{inputs, forward, loss, outputs, {}, options.factor().value_or(usual), rounding};
     call.wanted[Stage::scores] = true;
     call.wanted[Stage::capped_scores] = true;
     call.wanted[Stage::weights] = true;
     call.wanted[Stage::lse] = !inputs.sinks.empty();
+    call.wanted[Stage::head_context] = options.stage_type.has_value();
     return is_wide(inputs) ? backward<double>(call, work) : backward<float>(call, work);
 }
 

@@ -250,7 +250,8 @@ Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type)
 template <typename Scalar>
 Matrix<Scalar> with_digits_of(const MatrixView<Scalar>& values, ElementType type)
 {
-    const int lost = 52 - (type == ElementType::float16 ? 10 : 7); // of a double's bits behind the first
+    const int kept = type == ElementType::float16 ? 10 : type == ElementType::bfloat16 ? 7 : 23;
+    const int lost = 52 - kept; // of a double's bits behind the first
     return values.unaryExpr([lost](Scalar value) {
         if (!std::isfinite(value)) {
             return value;

@@ -60,8 +60,8 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type);
 
-/// Every finite value rounded to as many digits as float16 (11 bits) or bfloat16 (8) has, whatever its size; a value so large
-/// that Scalar ends there stays.
+/// Every finite value rounded to as many digits as float16 (11 bits), bfloat16 (8) or float32 (24) has, whatever its size; a
+/// value so large that Scalar ends there stays.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> with_digits_of(const MatrixView<Scalar>& values, ElementType type);
 

@@ -330,7 +330,7 @@ def test_a_kernel_that_rounds_what_its_type_must_agrees_as_well_as_that_can(tmp_
     done = against(tmp_path, "mine.npy", options=())
     assert (done.code, done.err) == (0, b"")
     assert done.text.startswith("mine.npy agrees as well as float16 can: ")
-    assert re.search(r"; \S+ from float64; allowed \S+: twice that of unfused float16, plus atol\n$", done.text), done.text
+    assert re.search(r"; \S+ from float64; allowed \S+: 2 times that of unfused float16, plus atol\n$", done.text), done.text
     assert done.text.count("\n") == 1
     assert against(tmp_path, "mine.npy", "mine.npy", options=()).text == 2 * "mine.npy: agrees as well as float16 can\n"
     report = against(tmp_path, "mine.npy", "--json", options=()).json

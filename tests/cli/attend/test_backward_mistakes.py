@@ -166,6 +166,23 @@ def test_packed_sequences(folder):
     assert json.loads(done.out.splitlines()[0])["together"] == {"pattern": "dv-agrees", "named": [["dq-dk-negated"]]}
 
 
+def test_a_sum_over_thousands_of_queries_is_judged_by_what_float32_allows(tmp_path):
+    """Of one key all weights are 1: dv is the sum of the context's gradient."""
+    T = 5000
+    g = normal(1, T, 3).astype("f4")
+    for name, array in {"q": numpy.zeros((T, 1)), "k": numpy.zeros((1, 1)), "v": numpy.zeros((1, 3))}.items():
+        numpy.save(tmp_path / f"{name}.npy", array.astype("f4"))
+    numpy.save(tmp_path / "g.npy", g)
+    exact, sums = g.sum(0, dtype=float), numpy.add.accumulate(g, 0)  # each a float32
+    assert numpy.abs(sums[-1] - exact).max() > 2e-5
+    for dv, agreement in ((sums[-1], "as-type-allows"), (sums[-2], "differs"), (exact, "within-tolerance")):
+        numpy.save(tmp_path / "dv.npy", dv[None].astype("f4"))
+        options = ["--show", "dv", "--against", "dv.npy", "--json"]
+        report = json.loads(run("attend", *QKV, *options, cwd=tmp_path).out)
+        assert report["agreement"] == agreement and (agreement == "within-tolerance") == ("half" not in report)
+        assert run("attend", *QKV, *options, "--strict", cwd=tmp_path).code == (0 if agreement == "within-tolerance" else 1)
+
+
 def test_half_precision_is_judged_by_what_the_type_allows(folder):
     for name in "qkvg":
         numpy.save(folder / f"{name}16.npy", numpy.load(folder / f"{name}.npy").astype("f2"))

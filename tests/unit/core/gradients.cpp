@@ -123,6 +123,30 @@ TEST(AttentionBackward, RoundsEachHeadOfAGroupWhereStagesAreRounded)
     EXPECT_EQ(call.answer().dv.values, std::vector<double>{0});
 }
 
+TEST(AttentionBackward, KeepsSumsInFloat32WhereStagesAreThatType)
+{
+    Call call = two_keys();
+    call.Q = {{1, 3, 1}, {0, 0, 0}};
+    call.K = {{1, 1, 1}, {1}};
+    call.V = {{1, 1, 1}, {1}};
+    call.dO = {{1, 3, 1}, {0x1p24, 1, 1}}; // 2²⁴ + 1 is no float32
+    EXPECT_EQ(call.answer().dv.values, std::vector<double>{0x1p24 + 2});
+    call.options.stage_type = attn::ElementType::float32;
+    EXPECT_EQ(call.answer().dv.values, std::vector<double>{0x1p24});
+}
+
+TEST(AttentionBackward, TakesDeltaFromTheRoundedContextWhereStagesAreRounded)
+{
+    Call call = two_keys();
+    call.K = {{1, 1, 1}, {1}};
+    call.V = {{1, 1, 2}, {257, 1}}; // 257 is no bfloat16
+    call.dO = {{1, 1, 2}, {1, -1}}; // dweights 256
+    EXPECT_EQ(call.answer().dq.values, std::vector<double>{0});
+    call.options.stage_type = attn::ElementType::bfloat16;
+    EXPECT_EQ(call.answer().delta.values, std::vector<double>{255});
+    EXPECT_EQ(call.answer().dq.values, std::vector<double>{1});
+}
+
 TEST(AttentionBackward, KnowsALossThatReadsLse)
 {
     Call call = two_keys();

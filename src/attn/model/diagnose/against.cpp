@@ -229,7 +229,8 @@ Against against(const Call& call, const StoredTensor& right, const ComparedTenso
     result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
     result.whole = is_whole(file);
     const double atol = result.comparison.tolerance.atol;
-    if (!result.comparison.agrees() || half.is_cheap()) {
+    const bool is_half = half.type_of(file.view.type, right.type) != ElementType::float32;
+    if (!result.comparison.agrees() || (is_half && half.is_cheap())) {
         result.half = half.accuracy(file, right, atol);
     }
     result.agreement = result.comparison.agrees()                                    ? Agreement::within_tolerance
@@ -251,7 +252,7 @@ Against against(const Call& call, const StoredTensor& right, const ComparedTenso
             const bool pairs = !result.agrees() && has_finite(usual.numbers());
             result.diagnosis = diagnose({call, compared, usual, expected_numbers, pairs}, work);
             if (result.half && result.diagnosis->verdict == Verdict::unknown) { // a kernel with a mistake rounds, too
-                const Yardstick wide = measure(2 * result.half->unfused);
+                const Yardstick wide = measure(result.half->rounding());
                 Diagnosis other = diagnose({call, compared, wide, expected_numbers, false}, work);
                 if (other.verdict != Verdict::unknown) {
                     result.diagnosis = std::move(other);

@@ -38,7 +38,7 @@ struct BlindSpots {
     std::map<InputChange, core::AttentionDims> sizes; ///< in which a change shows them, where they are not those of the call
     std::size_t possible = 0;           ///< mistakes that can be made with these options, in these sizes or in others
     Tolerance tolerance;                ///< that counts
-    std::optional<double> half_allowed; ///< |number - float64| that float16 or bfloat16 may have, unless that does not count
+    std::optional<double> half_allowed; ///< of HalfAccuracy, unless that does not count
     double noise = 0;                   ///< how much of what is allowed the rounding of `right` alone takes; beyond 1 it fails
 
     [[nodiscard]] std::size_t seen() const { return possible - unseen.size(); }

@@ -208,12 +208,13 @@ bool says_too_little(const Against& against)
     return fits_right(*against.diagnosis) && against.whole && against.comparison.unmeasured == 0;
 }
 
-/// "; 0.0012 from float64; allowed 0.0042: twice that of unfused float16, plus atol"
+/// "; 0.0012 from float64; allowed 0.0042: 2 times that of unfused float16, plus atol"
 std::string as_half(const Against& against)
 {
     return !against.half ? ""
-                         : fmt::format("; {} from float64; allowed {}: twice that of unfused {}, plus atol",
-                                       about(against.half->largest), about(against.half->allowed), name_of(against.half->type));
+                         : fmt::format("; {} from float64; allowed {}: {} times that of unfused {}, plus atol",
+                                       about(against.half->largest), about(against.half->allowed), against.half->times,
+                                       name_of(against.half->type));
 }
 
 /// "mine.npz", or "mine.npz:lse" of one of several arrays.

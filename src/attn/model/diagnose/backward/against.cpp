@@ -134,7 +134,7 @@ HeldGradient held(const Call& call, const HeldArray& array, bool as_half)
     const Item gradient = *item_called(array.right.name);
     const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
     return {gradient, yardstick(ordered(load<double>(array.file.view).values), ordered(reach_of(array.file)), array.file,
-                                array.right.type, as_half && array.found.half ? 2 * array.found.half->unfused : 0)};
+                                array.right.type, as_half && array.found.half ? array.found.half->rounding() : 0)};
 }
 
 Diagnosis diagnose(const Call& call, const std::vector<HeldArray>& arrays, Show agree, const core::Work& work)
