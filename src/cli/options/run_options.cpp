@@ -133,13 +133,17 @@ void require_layers(const RunOptions& run)
 
 namespace {
 
-/// Which part of a result is asked for.
-void declare_selection(Options& options, RunOptions& run)
+/// Which part of a result is asked for. LAYER.HEAD is for a command that runs models.
+void declare_selection(Options& options, RunOptions& run, bool with_layers)
 {
     options.group("Output");
     options.add(model::field::query, run.overrides);
-    declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
-                 [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
+    if (with_layers) {
+        declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
+                     [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
+    } else {
+        options.add(model::field::head, run.overrides);
+    }
     declare_show(options, model::ShownBy::run,
                  {"what to print, such as weights,scaled_scores; all leaves out logits and summary; may be repeated",
                   "tokens, vocabulary, weights, context, output"},
@@ -151,7 +155,7 @@ void declare_selection(Options& options, RunOptions& run)
 void declare_new_recipe(Options& options, RunOptions& run)
 {
     declare_input(options, run);
-    declare_selection(options, run);
+    declare_selection(options, run, false);
     declare_file(options, run.output, "as a recipe");
     declare_digits(options, run.output, std::array{Format::recipe});
     run.output.format = name_of(Format::recipe);
@@ -166,7 +170,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add_key(model::trained_field::join, run.trained.join);
-    declare_selection(options, run);
+    declare_selection(options, run, true);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
     options.add_key(option::header_key, option::header, run.header);
