@@ -81,8 +81,9 @@ std::vector<Index> choices_of(std::string_view option, std::string_view text, co
     for (const std::string_view item : list_of_words(option, text, "names")) {
         const bool known = std::ranges::find(allowed.names, item) != allowed.names.end();
         if (!known && allowed.names.size() > many) {
+            const std::string meant = did_you_mean(item, allowed.names);
             throw Error(ErrorKind::usage, option, in_quotes(item),
-                        "a name that --help lists" + did_you_mean(item, allowed.names));
+                        meant.empty() ? joined(allowed.names) : "a name that --help lists" + meant);
         }
         places.push_back(static_cast<Index>(choice(option, item, allowed.names)));
     }

@@ -27,7 +27,7 @@ def test_what_is_shown_adds_up():
     assert succeeds("run", SENTENCE, "--show", "weights", "--show", "all", "--json").out == succeeds("run", SENTENCE, "--show", "all", "--json").out
     assert_fails(run("run", SENTENCE, "--show", "weights", "--show", "wieghts"), 2,
                  "--show: got 'wieghts'; allowed: a name that --help lists; did you mean 'weights'?")
-    assert_fails(run("run", SENTENCE, "--show", "zzzzzz"), 2, "--show: got 'zzzzzz'; allowed: a name that --help lists")
+    assert_fails(run("run", SENTENCE, "--show", "zzzzzz"), 2, "--show: got 'zzzzzz'; allowed: tokens, key_tokens, vocabulary, ")
     assert_fails(run("run", SENTENCE, "--heads", "2", "--heads", "2"), 2, "--heads: given more than once")
 
 
