@@ -48,12 +48,13 @@ std::vector<double> row_of(const Layer& layer, Item item, Index matrix, Index ro
     return row_of(array(layer, item), matrix, row);
 }
 
-std::optional<Index> key_position(const std::optional<std::string>& key, const std::vector<std::string>& words, bool casefold)
+std::optional<Index> key_position(const std::optional<std::string>& key, const std::vector<std::string>& words, bool casefold,
+                                  const std::string& of)
 {
     if (!key) {
         return std::nullopt;
     }
-    const Lookup lookup{.name = std::string(option::key), .casefold = casefold};
+    const Lookup lookup{.name = std::string(option::key), .casefold = casefold, .of = of};
     return only_place(places_of(*key, words, lookup), *key, words, lookup);
 }
 
@@ -350,7 +351,8 @@ Explainable explainable(const ResolvedRun& run)
                       .heads_field = &field::heads,
                       .hidden = run.recipe.attention.score == core::Score::additive ? l.H * l.d_a : 0,
                       .outputs = has_output_projection(run.recipe) ? l.outputs() : 0,
-                      .casefold = folds_case(run.recipe)};
+                      .casefold = folds_case(run.recipe),
+                      .of_keys = name_of_words(run.recipe, true)};
     if (run.has_extra_key()) {
         there.keys.emplace_back(extra_key_label);
     }
@@ -388,7 +390,7 @@ void require_explainable(const Question& question, const Explainable& there, con
 {
     require_room(there.tokens[static_cast<std::size_t>(question.position)], there, settings.memory_limit);
     static_cast<void>(heads_of({question.head}, there.heads, settings.origin, there.heads_field));
-    static_cast<void>(key_position(question.key, there.keys, there.casefold));
+    static_cast<void>(key_position(question.key, there.keys, there.casefold, there.of_keys));
     require_component(question.component, there);
 }
 
@@ -416,7 +418,8 @@ Explanation explain(const Result& result, const Question& question, const RunSet
         throw Error(ErrorKind::internal, "explanation", fmt::format("head {} of {}", question.head, heads),
                     "a judged question");
     }
-    explanation.key = key_position(question.key, result.words_of_keys(), folds_case(layer.config));
+    explanation.key =
+        key_position(question.key, result.words_of_keys(), folds_case(layer.config), name_of_words(layer.config, true));
     explanation.config = layer.config;
     explanation.config.query = {std::to_string(question.position)};
     explanation.warnings = result.warnings;

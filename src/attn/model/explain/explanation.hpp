@@ -49,6 +49,7 @@ struct Explainable {
     Index hidden = 0;                       ///< numbers of the hidden layers of additive scores, of all heads
     Index outputs = 0;                      ///< 0: there is no output projection
     bool casefold = false;
+    std::string of_keys = "the input"; ///< as name_of_words has it
 };
 /// Throws as heads_of, Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too
 /// much memory.

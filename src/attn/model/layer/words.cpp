@@ -229,7 +229,7 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
         }
         const std::string all = std::ranges::all_of(words, is_position) // nobody named them
                                     ? fmt::format("a position, {}", positions)
-                                    : fmt::format("a word of the input ({}) or a position, {}{}", quoted_words(words),
+                                    : fmt::format("a word of {} ({}) or a position, {}{}", lookup.of, quoted_words(words),
                                                   positions, near_word(word, words));
         throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word), lookup.allowed.empty() ? all : lookup.allowed);
     }
@@ -257,9 +257,23 @@ Index only_place(const std::vector<Index>& places, const std::string& wanted, co
     return places.front();
 }
 
+std::string name_of_words(const Recipe& recipe, bool of_keys, const Origin& origin)
+{
+    if (!is_cross(recipe)) {
+        return "the input";
+    }
+    if (!std::holds_alternative<SentenceInput>(recipe.input)) {
+        return of_keys ? "the keys" : "the queries";
+    }
+    return of_keys ? name_of_second(origin) : "the first sentence";
+}
+
 Lookup lookup_of(const FieldInfo& field, const Recipe& recipe, const Origin& origin)
 {
-    return {.name = origin.name_of(field), .fault = origin.fault({&field}), .casefold = folds_case(recipe)};
+    return {.name = origin.name_of(field),
+            .fault = origin.fault({&field}),
+            .casefold = folds_case(recipe),
+            .of = name_of_words(recipe, &field == &field::hide, origin)};
 }
 
 bool folds_case(const Recipe& recipe)

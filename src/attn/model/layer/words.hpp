@@ -41,8 +41,9 @@ struct WordCounts {
 struct Lookup {
     std::string name; ///< "--query"
     ErrorKind fault = ErrorKind::usage;
-    bool casefold = false;    ///< the words are folded, and so must be what is looked for
-    std::string allowed = {}; ///< in place of all words and positions, where only some are to be found
+    bool casefold = false;        ///< the words are folded, and so must be what is looked for
+    std::string of = "the input"; ///< whose words they are
+    std::string allowed = {};     ///< in place of all words and positions, where only some are to be found
 };
 /// Where `wanted` stands among `words`, ascending, at least one place: digits are always a position; a word stands wherever it
 /// occurs, with or without the spaces that a tokenizer left around it. Throws Error for a position or word that is not there.
@@ -61,6 +62,9 @@ struct Lookup {
 
 /// "0 'Life', 1 'is', …": the words at these places, the first dozen of them.
 [[nodiscard]] std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words);
+
+/// "the input", or which of its two texts the words of the queries or of the keys are.
+[[nodiscard]] std::string name_of_words(const Recipe& recipe, bool of_keys, const Origin& origin = {});
 
 /// How a list of the recipe, such as field::query, looks for words. Errors are usage or data, as `origin` says who asked.
 [[nodiscard]] Lookup lookup_of(const FieldInfo& field, const Recipe& recipe, const Origin& origin);
