@@ -282,6 +282,9 @@ int execute_check(CheckOptions& options, const TypedArguments& operands, const G
     if (!options.all && operands.words.empty()) {
         throw Error(ErrorKind::usage, "check: give files or recipes, or --all for every built-in recipe");
     }
+    if (std::ranges::count(operands.words, "-") > 1) {
+        throw Error(ErrorKind::usage, "check: standard input can be read once; allowed: - for one file");
+    }
     const auto is_builtin = [](const std::string& name) { return io::find(io::builtin_recipes(), name).has_value(); };
     if ((options.rtol || options.atol) && std::ranges::all_of(operands.words, is_builtin)) {
         throw Error(ErrorKind::usage, std::string(tolerances_are_for_results) + "; no saved result is given");
