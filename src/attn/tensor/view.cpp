@@ -170,7 +170,7 @@ std::span<const std::byte> bytes_from(const TensorView& view, std::span<const In
 }
 
 /// `row` is what the view holds at `leading`.
-void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view what, bool or_masked)
+void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view what, bool or_masked, std::string_view way_out)
 {
     const std::vector<double> values = load<double>(row).values;
     const auto allowed = [&](double value) {
@@ -182,7 +182,8 @@ void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view
                 std::isnan(*first) ? "nan"
                 : *first < 0       ? "-inf"
                                    : "inf",
-                or_masked ? "finite numbers, or -inf" : "finite numbers");
+                fmt::format("finite numbers{}{}", or_masked ? ", or -inf" : "",
+                            way_out.empty() ? "" : fmt::format(", or any with {}", way_out)));
 }
 
 /// The largest of `least` and what `of` gives for the elements; NaN if one is.
@@ -303,7 +304,7 @@ void require_floating(const TensorView& view, std::string_view what)
     }
 }
 
-void require_finite(const TensorView& view, std::string_view what, bool or_masked)
+void require_finite(const TensorView& view, std::string_view what, bool or_masked, std::string_view way_out)
 {
     const Rows rows = rows_of(view);
     with_reader(view, [&](auto read) {
@@ -318,7 +319,7 @@ void require_finite(const TensorView& view, std::string_view what, bool or_maske
                     all_allowed &= allowed(read(at + i * rows.step));
                 }
                 if (!all_allowed) {
-                    refuse_first_nonfinite(slice(view, leading), leading, what, or_masked);
+                    refuse_first_nonfinite(slice(view, leading), leading, what, or_masked, way_out);
                 }
             });
         }

@@ -67,8 +67,8 @@ template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> load(const TensorView& view);
 
 /// Throws Error(data) naming `what` and the first index that is NaN or infinite; with `or_masked` -inf counts as a finite
-/// number.
-void require_finite(const TensorView& view, std::string_view what, bool or_masked = false);
+/// number. `way_out` is the option that accepts any number, where there is one.
+void require_finite(const TensorView& view, std::string_view what, bool or_masked = false, std::string_view way_out = {});
 
 /// Throws Error(data) naming `what` and the type when it is bool or an integer.
 void require_floating(const TensorView& view, std::string_view what);

@@ -141,7 +141,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
         if (source.name != last) {
             const std::string what = fmt::format("{} of {}", in_quotes(source.name), file.name());
             if (!parameters.allow_nonfinite) {
-                require_finite(whole, what);
+                require_finite(whole, what, false, "--set parameters.allow_nonfinite=true");
             }
             if (recipe.dtype == Dtype::float32) {
                 model::require_float32_range(whole, what);

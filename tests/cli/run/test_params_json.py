@@ -111,7 +111,7 @@ def test_json_that_is_no_result_with_parameters_is_refused(tmp_path):
     assert_fails(write("W_q = 1"), 65, "'p.json': got a file that begins with 'W_q = 1'; allowed: a result or tensor as JSON, an array as text")
     drawn = succeeds("run", "a b", "--json", "--show", "parameters").json
     drawn["parameters"]["W_q"][0][0] = "inf"
-    assert_fails(write(json.dumps(drawn)), 65, "'W_q' of 'p.json' at (0, 0): got inf; allowed: finite numbers")
+    assert_fails(write(json.dumps(drawn)), 65, "'W_q' of 'p.json' at (0, 0): got inf; allowed: finite numbers, or any with --set parameters.allow_nonfinite=true")
 
 
 LAYER = {"W_q": [[1, 0], [0, 1]], "W_k": [[2, 1], [0, 1]], "W_v": [[1, 3], [5, 1]]}

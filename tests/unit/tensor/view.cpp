@@ -236,6 +236,14 @@ TEST(RequireFinite, TakesMinusInfinityForMaskedWhenAsked)
     }
 }
 
+TEST(RequireFinite, TellsTheWayOut)
+{
+    Counting tensor({2, 3});
+    tensor.values[4] = std::nanf("");
+    EXPECT_EQ(error_of([&] { attn::require_finite(tensor.view, "mask", true, "--any"); }),
+              "mask at (1, 1): got nan; allowed: finite numbers, or -inf, or any with --any");
+}
+
 TEST(RequireFinite, NamesTheFirstIndexInRowMajorOrder)
 {
     constexpr float infinite = std::numeric_limits<float>::infinity();

@@ -185,7 +185,7 @@ void require_finite_inputs(const AttendInputs& inputs)
     using namespace operand;
     for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value, &mask, &grad, &grad_lse}) {
         if (const TensorView* view = operand->in(inputs)) {
-            require_finite(*view, operand->name, operand == &mask);
+            require_finite(*view, operand->name, operand == &mask, "--allow-nonfinite");
         }
     }
 }

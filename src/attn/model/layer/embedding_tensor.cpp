@@ -12,6 +12,7 @@
 namespace attn::model {
 namespace {
 
+constexpr std::string_view accepting = "--set embeddings.allow_nonfinite=true";
 constexpr Index most_rows = std::numeric_limits<std::int32_t>::max(); // ids are as large
 
 void require_rows(const NamedTensor& table, bool allow_nonfinite, const RowOf& row_of, std::span<const std::string> words)
@@ -22,7 +23,7 @@ void require_rows(const NamedTensor& table, bool allow_nonfinite, const RowOf& r
             const TensorView numbers = row_block(table.view, *row, 1);
             require_exact_integers(numbers, Dtype::float64, what);
             if (!allow_nonfinite) {
-                require_finite(numbers, what);
+                require_finite(numbers, what, false, accepting);
             }
         }
     }
@@ -68,7 +69,7 @@ VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
     vectors.rows = [table = std::move(table), allow_nonfinite] {
         table.read_numbers();
         if (!allow_nonfinite) {
-            require_finite(table.view, table.name);
+            require_finite(table.view, table.name, false, accepting);
         }
         require_exact_integers(table.view, Dtype::float64, table.name);
         return load<double>(table.view);

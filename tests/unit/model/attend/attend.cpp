@@ -172,11 +172,13 @@ TEST_F(AttendTest, RefusesNumbersThatAreNotFiniteNamingTheirPlace)
 {
     AttendInputs inputs = sharp();
     inputs.values = tensor({2, 1}, {1, nan});
-    expect_refused(inputs, {}, ErrorKind::data, "values at (1, 0): got nan; allowed: finite numbers");
+    expect_refused(inputs, {}, ErrorKind::data,
+                   "values at (1, 0): got nan; allowed: finite numbers, or any with --allow-nonfinite");
     inputs = sharp();
     inputs.past_key = tensor({1, 2}, {1, -infinity});
     inputs.past_value = tensor({1, 1}, {1});
-    expect_refused(inputs, {}, ErrorKind::data, "past_key at (0, 1): got -inf; allowed: finite numbers");
+    expect_refused(inputs, {}, ErrorKind::data,
+                   "past_key at (0, 1): got -inf; allowed: finite numbers, or any with --allow-nonfinite");
 }
 
 TEST_F(AttendTest, RefusesAMaskWithNanOrPlusInfinityNamingThePlace)
@@ -251,10 +253,12 @@ TEST_F(AttendTest, NamesTheTensorThatIsNotFinite)
     AttendInputs inputs = level(1, {1});
     inputs.past_key = tensor({1, 1}, {1});
     inputs.past_value = tensor({1, 1}, {nan});
-    expect_refused(inputs, {}, ErrorKind::data, "past_value at (0, 0): got nan; allowed: finite numbers");
+    expect_refused(inputs, {}, ErrorKind::data,
+                   "past_value at (0, 0): got nan; allowed: finite numbers, or any with --allow-nonfinite");
     inputs.past_value = tensor({1, 1}, {1});
     inputs.past_key = tensor({1, 1}, {infinity});
-    expect_refused(inputs, {}, ErrorKind::data, "past_key at (0, 0): got inf; allowed: finite numbers");
+    expect_refused(inputs, {}, ErrorKind::data,
+                   "past_key at (0, 0): got inf; allowed: finite numbers, or any with --allow-nonfinite");
 }
 
 TEST_F(AttendTest, TellsTheObserverHowFarItIsAndStopsWhenItThrows)
