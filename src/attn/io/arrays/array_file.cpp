@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 namespace attn::io {
@@ -176,8 +177,10 @@ void keep_only(ArrayFile& file, std::string_view only, std::string_view what)
         if (entries.size() == 1 && entries.front().name.empty()) {
             (void)file.file.at(only, what); // which says so
         }
+        std::vector<std::string> names;
+        std::ranges::transform(entries, std::back_inserter(names), &NamedTensor::name);
         throw Error(ErrorKind::data, fmt::format("tensor of {}", what), in_quotes(only),
-                    "the name of an array of numbers in it");
+                    names.empty() ? "the name of an array of numbers in it" : quoted_list(names));
     }
     const auto at = found - entries.begin();
     entries = {std::move(*found)};
