@@ -1,5 +1,6 @@
 #include "cli/input/embeddings.hpp"
 
+#include "attn/io/json/saved_result.hpp"
 #include "attn/io/words/word_vectors.hpp"
 #include "attn/model/layer/embedding_tensor.hpp"
 #include "attn/tensor/error.hpp"
@@ -48,8 +49,28 @@ private:
     std::optional<io::VectorIndex> index_;
 };
 
+/// Throws for a document of ours, whose first line reads like a word and numbers that are none.
+void refuse_document(const MappedFile& file)
+{
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    try {
+        if (!text.starts_with('{') || io::kind_of(text) == model::Document::unknown) {
+            return;
+        }
+    } catch (const Error&) { // no JSON
+        return;
+    }
+    const model::Document kind = io::kind_of(text);
+    throw Error(ErrorKind::data, file.name(),
+                kind == model::Document::recipe   ? "a recipe"
+                : kind == model::Document::tensor ? "a tensor as JSON"
+                                                  : "a result of attn-cli",
+                io::vectors_allowed);
+}
+
 model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileEmbeddings& embeddings)
 {
+    refuse_document(file);
     if (!embeddings.name.empty() || embeddings.words) {
         const bool named = !embeddings.name.empty();
         throw Error(ErrorKind::data, fmt::format("{} holds word vectors as text, which take no {}", file.name(),

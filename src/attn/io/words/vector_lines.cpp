@@ -168,14 +168,26 @@ void require_word(const std::string& name, const VectorLine& line, std::string_v
     }
 }
 
+Error other_count(const VectorText& text, const VectorLine& line)
+{
+    return {ErrorKind::data, place_of(text.file.name, line.number),
+            line.text.empty() ? "nothing" : "a word and " + counted(line.spaces, "number"),
+            fmt::format("a word and {}, as {}", counted(text.dim, "number"),
+                        text.count ? "the header says" : "most of the first lines have")};
+}
+
+std::string_view lone_word(const VectorText& text, const VectorLine& line)
+{
+    const std::size_t space = line.text.find(' ');
+    const bool longer = line.spaces > text.dim && space != std::string_view::npos;
+    return longer && are_numbers(line.text.substr(space + 1)) ? line.text.substr(0, space) : std::string_view();
+}
+
 VectorEntry entry_of(const VectorText& text, const VectorLine& line)
 {
     const Index extra = line.spaces - text.dim;
     if (extra < 0) {
-        throw Error(ErrorKind::data, place_of(text.file.name, line.number),
-                    line.text.empty() ? "nothing" : "a word and " + counted(line.spaces, "number"),
-                    fmt::format("a word and {}, as {}", counted(text.dim, "number"),
-                                text.count ? "the header says" : "most of the first lines have"));
+        throw other_count(text, line);
     }
     std::size_t end = line.text.find(' ');
     for (Index i = 0; i < extra; ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/io/words/word_vectors.hpp"
+#include "attn/tensor/error.hpp"
 
 namespace attn::io {
 
@@ -39,6 +40,13 @@ struct VectorEntry {
     std::string_view word;
     std::string_view numbers;
 };
+/// Of a line with another count of numbers than `dim`.
+[[nodiscard]] Error other_count(const VectorText& text, const VectorLine& line);
+
+/// The first field of a line that has more numbers than `dim` and nothing but numbers behind it, such as "Life"; otherwise
+/// nothing: the word of several parts is "Life 1" here.
+[[nodiscard]] std::string_view lone_word(const VectorText& text, const VectorLine& line);
+
 /// Throws Error(data) for fewer numbers than `dim` and for a word that is not UTF-8.
 [[nodiscard]] VectorEntry entry_of(const VectorText& text, const VectorLine& line);
 

@@ -20,7 +20,6 @@ constexpr std::size_t first_lines = 64;                         ///< that decide
 constexpr std::size_t most_first_bytes = std::size_t{8} << 20U; ///< of them together, or one line
 constexpr std::size_t first_bytes = 1U << 16U;                  ///< in which a binary file shows itself
 
-constexpr std::string_view vectors_allowed = "word vectors as text, or an embedding tensor (.npy, .npz, .safetensors)";
 constexpr std::string_view words_allowed = "words as text, one a line";
 
 /// Throws for bytes that are no text.
@@ -170,6 +169,8 @@ public:
         const VectorEntry entry = entry_of(text_, line);
         if (const auto found = wanted_.find(entry.word); found != wanted_.end()) {
             take(found->second, line, entry);
+        } else if (line.spaces > text_.dim) {
+            look_at_longer(line);
         }
     }
 
@@ -179,11 +180,22 @@ public:
         for (const std::string& word : noticed_) {
             found.noticed.push_back(seen_[wanted_.at(word)]);
         }
+        const auto missing = std::ranges::find_if(longer_, [&](const auto& line) { return !found.found[line.first]; });
+        found.other_count = missing == longer_.end() ? "" : missing->second;
         return found;
     }
 
 private:
     [[nodiscard]] bool is_read(std::size_t word) const { return word < lines_.size(); }
+
+    /// A word of several parts, or a wanted word with too many numbers.
+    void look_at_longer(const VectorLine& line)
+    {
+        const auto found = wanted_.find(lone_word(text_, line));
+        if (found != wanted_.end() && is_read(found->second)) {
+            longer_.emplace(found->second, other_count(text_, line).what());
+        }
+    }
 
     void take(std::size_t word, const VectorLine& line, const VectorEntry& entry)
     {
@@ -201,7 +213,8 @@ private:
     const VectorText& text_;
     std::unordered_map<std::string_view, std::size_t> wanted_; ///< those whose vectors are read come first
     Rows rows_;
-    std::vector<Index> lines_; ///< where the words were found
+    std::vector<Index> lines_;                  ///< where the words were found
+    std::map<std::size_t, std::string> longer_; ///< of words that are read: why a line is not theirs
     std::span<const std::string> noticed_;
     std::vector<bool> seen_; ///< of both
 };
@@ -258,6 +271,9 @@ VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(st
     VectorLines lines(text_.file, text_.first, first_word_line(text_), search.passed);
     for (auto line = lines.next(); line; line = lines.next(), ++words) {
         places_.push_back({hash_of(entry_of(text_, *line).word), line->offset, line->number});
+        if (const std::string_view word = lone_word(text_, *line); !word.empty()) {
+            places_.push_back({hash_of(word), line->offset, line->number});
+        }
     }
     require_count(text_, words);
     std::sort(places_.begin(), places_.end(), [](const LinePlace& a, const LinePlace& b) { return a.hash < b.hash; });

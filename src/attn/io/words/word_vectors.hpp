@@ -25,6 +25,8 @@
 
 namespace attn::io {
 
+inline constexpr std::string_view vectors_allowed = "word vectors as text, or an embedding tensor (.npy, .npz, .safetensors)";
+
 /// What stands in a file, after a byte order mark. The bytes outlive it.
 struct TextFile {
     std::string_view text;

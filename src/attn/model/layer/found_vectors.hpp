@@ -22,6 +22,7 @@ struct FoundVectors {
     Tensor<double> rows;            ///< (n, D); of a word that is not there, zeros
     std::vector<bool> found;        ///< (n)
     std::vector<bool> noticed = {}; ///< of WantedWords::noticed
+    std::string other_count = {};   ///< why the first of the words is not there whose line has more numbers than others
 };
 
 } // namespace attn::model

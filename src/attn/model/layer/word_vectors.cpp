@@ -107,6 +107,9 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
                     fmt::format("a word of {}{}", vectors.name, usual_unknown(found)));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
+    if (!missing.empty() && !unknown && !found.other_count.empty()) {
+        throw Error(ErrorKind::data, found.other_count);
+    }
     if (!missing.empty() && !unknown) {
         refuse_missing(missing, recipe, vectors.name);
     }

@@ -26,7 +26,8 @@ std::vector<double> row(const FoundVectors& found, std::size_t word)
 
 bool same(const FoundVectors& a, const FoundVectors& b)
 {
-    return a.found == b.found && a.rows.shape == b.rows.shape && a.rows.values == b.rows.values;
+    return a.found == b.found && a.rows.shape == b.rows.shape && a.rows.values == b.rows.values &&
+           a.other_count == b.other_count;
 }
 
 /// By walking and by the index, which must agree.
@@ -85,6 +86,17 @@ TEST(WordVectors, SplitFromTheRightSoThatWordsMayHoldSpaces)
     const FoundVectors found = find("a 0 0\nb 0 0\nc 0 0\n" + file, {". . .", "at", "at name", "New\u00A0York", "."});
     EXPECT_EQ(found.rows.values, (std::vector<double>{1, 2, 5, 6, 3, 4, 7, 8, 0, 0}));
     EXPECT_FALSE(found.found[4]);
+}
+
+TEST(WordVectors, TellAWordWhoseLineHasTooManyNumbers)
+{
+    const std::string file = "a 1 2\nb 1 2\n. . . 1 2\nLife 1 2 3\n";
+    const std::string_view count =
+        "file, line 4: got a word and 3 numbers; allowed: a word and 2 numbers, as most of the first lines have";
+    EXPECT_EQ(find(file, {"Life", "a"}).other_count, count);
+    EXPECT_EQ(find(file, {"Life", "."}).other_count, count) << ". . . is a word of its own";
+    EXPECT_EQ(find(file, {".", "a"}).other_count, "");
+    EXPECT_EQ(find(file + "Life 4 5\n", {"Life"}).other_count, "") << "there is another line";
 }
 
 TEST(WordVectors, OfOneNumberAreNoHeaderUnlessTheWordIsAWholeNumberToo)
