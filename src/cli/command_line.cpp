@@ -56,6 +56,9 @@ struct Instead {
 constexpr std::array instead_of_options{
     Instead{"attend", "--head",
             "it computes all heads; jq '.data[0][N]' takes one of (B, H, T, d), plot FILE --head N draws one"},
+    Instead{"attend", "--csv", "-o writes .npy, .npz, .safetensors and JSON"},
+    Instead{"explain", "--csv", "run --format csv writes numbers"},
+    Instead{"plot", "--csv", "run --format csv writes numbers"},
 };
 
 struct GlobalOptions {
@@ -202,10 +205,16 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
     return attn::did_you_mean(name, views);
 }
 
-std::string meant_by_habit(std::string_view name)
+/// Only an option that the command has, if there is one.
+std::string meant_by_habit(std::string_view name, const Declared* command = nullptr)
 {
     const auto habit = std::ranges::find(habits, name, &decltype(habits)::value_type::first);
-    return habit == habits.end() ? "" : fmt::format("; did you mean {}?", in_quotes(habit->second));
+    if (habit == habits.end()) {
+        return "";
+    }
+    const std::string meant(habit->second.substr(0, habit->second.find(' ')));
+    const bool lacks_it = command != nullptr && meant.starts_with('-') && meant != "-" && command->find(meant) == nullptr;
+    return lacks_it ? "" : fmt::format("; did you mean {}?", in_quotes(habit->second));
 }
 
 /// "; did you mean '--heads'?" for "heads", "output" and what is near them.
@@ -356,7 +365,7 @@ std::string commands_with(const std::string& option)
 {
     const std::string name = word.substr(0, word.find('='));
     const std::string start = "unknown option " + in_quotes(name);
-    if (const std::string meant = meant_by_habit(name); !meant.empty()) {
+    if (const std::string meant = meant_by_habit(name); before_command && !meant.empty()) {
         throw Error(ErrorKind::usage, start + meant);
     }
     const auto has_it = [&](const Declared& other) { return other.find(name) != nullptr; };
@@ -367,14 +376,18 @@ std::string commands_with(const std::string& option)
     if (!before_command) {
         whole.declare(*declared.command);
     }
-    const std::string typed = word.size() > name.size() ? word.substr(name.size() + 1) : "";
-    if (const std::string instead = whole.keys->instead_of(name, typed); !instead.empty()) {
-        throw Error(ErrorKind::usage, instead);
-    }
     const auto own = [&](const Instead& each) {
         return !before_command && each.command == declared.command->name && each.option == name;
     };
     const auto known = std::ranges::find_if(instead_of_options, own);
+    const std::string meant = meant_by_habit(name, &whole);
+    if (known == instead_of_options.end() && !meant.empty()) {
+        throw Error(ErrorKind::usage, start + meant);
+    }
+    const std::string typed = word.size() > name.size() ? word.substr(name.size() + 1) : "";
+    if (const std::string instead = whole.keys->instead_of(name, typed); !instead.empty()) {
+        throw Error(ErrorKind::usage, instead);
+    }
     const std::string others = known != instead_of_options.end() ? std::string(known->instead)
                                : before_command                  ? ""
                                                                  : commands_with(name);
