@@ -72,7 +72,9 @@ std::uint64_t natural(std::string_view option, std::string_view text, std::uint6
 double real(std::string_view option, std::string_view text, const RealRange& range)
 {
     double number = 0;
-    const bool read = begins_plainly(text) && parse_whole(text, number) && std::isfinite(number);
+    const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+    const bool point_first = digits.size() > 1 && digits[0] == '.' && is_digit(digits[1]); // ".3"
+    const bool read = (begins_plainly(text) || point_first) && parse_whole(text, number) && std::isfinite(number);
     if (!read || number < range.least || (number == range.least && !range.least_itself) || number >= range.below) {
         throw Error(ErrorKind::usage, option, in_quotes(text), range.allowed);
     }

@@ -64,12 +64,14 @@ TEST(Real, ReadsDecimalsAndExponents)
     EXPECT_EQ(real("--scale", "-2"), -2.0);
     EXPECT_EQ(real("--scale", "1e-3"), 1e-3);
     EXPECT_EQ(real("--scale", "0"), 0.0);
+    EXPECT_EQ(real("--scale", ".5"), 0.5);
+    EXPECT_EQ(real("--scale", "-.25"), -0.25);
 }
 
 TEST(Real, RefusesWhatIsNoFinitePlainNumber)
 {
-    for (const char* text :
-         {"nan", "inf", "-inf", "1e999", "1e-999", "0x1p3", "+1", " 1", "1 ", "", "1,5", ".", "010", "e3", ".5"}) {
+    for (const char* text : {"nan", "inf", "-inf", "1e999", "1e-999", "0x1p3", "+1", " 1", "1 ", "", "1,5", ".", "010", "e3",
+                             "-.", ".e3", "..5"}) {
         EXPECT_NE(error_of(ErrorKind::usage, [&] { (void)real("--scale", text); }), "no error") << text;
     }
 }
