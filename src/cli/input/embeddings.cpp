@@ -49,23 +49,27 @@ private:
     std::optional<io::VectorIndex> index_;
 };
 
+/// Of a text that is none of ours, or no JSON: unknown.
+model::Document document_in(std::string_view text)
+{
+    try {
+        return text.starts_with('{') ? io::kind_of(text) : model::Document::unknown;
+    } catch (const Error&) {
+        return model::Document::unknown;
+    }
+}
+
 /// Throws for a document of ours, whose first line reads like a word and numbers that are none.
 void refuse_document(const MappedFile& file)
 {
-    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-    try {
-        if (!text.starts_with('{') || io::kind_of(text) == model::Document::unknown) {
-            return;
-        }
-    } catch (const Error&) { // no JSON
-        return;
+    const model::Document kind = document_in({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
+    if (kind != model::Document::unknown) {
+        throw Error(ErrorKind::data, file.name(),
+                    kind == model::Document::recipe   ? "a recipe"
+                    : kind == model::Document::tensor ? "a tensor as JSON"
+                                                      : "a result of attn-cli",
+                    io::vectors_allowed);
     }
-    const model::Document kind = io::kind_of(text);
-    throw Error(ErrorKind::data, file.name(),
-                kind == model::Document::recipe   ? "a recipe"
-                : kind == model::Document::tensor ? "a tensor as JSON"
-                                                  : "a result of attn-cli",
-                io::vectors_allowed);
 }
 
 model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileEmbeddings& embeddings)
