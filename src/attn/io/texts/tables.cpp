@@ -62,6 +62,15 @@ Index count_words(const TextLine& line)
     return count;
 }
 
+std::string_view word_at(const TextLine& line, Index word)
+{
+    std::size_t at = 0;
+    for (; word > 0; --word) {
+        (void)next_field(line, std::nullopt, at);
+    }
+    return next_field(line, std::nullopt, at).value_or(Field{}).word;
+}
+
 class TableReader {
 public:
     TableReader(std::string_view text, const std::string& what) : text_(text), what_(what), lines_(text), numbers_(text, what)
@@ -97,7 +106,7 @@ private:
             refuse_end(0);
         }
         const std::size_t begin = header.begin + (header.text.size() - trimmed_front(header.text).size());
-        if (is_printed_array_at(text_, begin)) {
+        if (is_printed_array_at(text_, begin) && !is_header(header, begin)) {
             return read_printed(begin);
         }
         ++heads_;
@@ -108,6 +117,23 @@ private:
     {
         text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
         return text;
+    }
+
+    /// Words of columns may look like the front of a printed array; but below them stands a whole row, and no line of an array
+    /// that goes on holds one and ends in a number.
+    [[nodiscard]] bool is_header(const TextLine& header, std::size_t begin) const
+    {
+        TextLines lines = lines_;
+        TextLine below;
+        const bool matrix = shape_.size() == 2;
+        const bool indented = begin > header.begin || !matrix;
+        if (shape_.size() > 2 || !indented || !lines.next(below)) {
+            return false;
+        }
+        const Index words = count_words(below);
+        const bool whole = matrix ? words > shape_.back() : words == shape_.back();
+        const std::string_view row = trimmed(below.text);
+        return whole && is_number(row.substr(row.find_last_of(" \t") + 1));
     }
 
     /// All heads are together there.
@@ -143,7 +169,7 @@ private:
                         "one or two dimensions, or brackets below the title");
         }
         const bool matrix = shape_.size() > 1;
-        const bool sum = matrix && trimmed(header.text).ends_with("sum");
+        const bool sum = matrix && item_ == model::Item::weights && trimmed(header.text).ends_with(" sum");
         const bool of_first = heads_ == 1 && matrix;
         if (of_first) {
             keep_columns(header, sum);
@@ -175,17 +201,14 @@ private:
         }
     }
 
-    /// The numbers are the last words, but for the sum.
+    /// The numbers are the last words, but for the sum, which the last word of a sentence may only be called.
     void read_row(const TextLine& line, bool matrix, bool sum, bool of_first)
     {
-        if (line.text.find("…") != std::string_view::npos) {
-            throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, line.number),
-                        "columns left out, as a terminal shows", "all of them, which a pipe or a file gets");
-        }
         const Index words = count_words(line);
         const Index width = shape_.back();
-        const Index sums = sum && words >= width + 2 ? 1 : 0;
+        const Index sums = sum && words >= width + 2 && is_number(word_at(line, words - width - 1)) ? 1 : 0;
         const Index labels = words - sums - width;
+        require_all_columns(line, matrix ? std::max<Index>(labels, 1) : 0);
         if (labels < (matrix ? 1 : 0) || (!matrix && labels > 0)) {
             throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, line.number),
                         counted(std::max<Index>(words - (matrix ? 1 : 0), 0), "number"),
@@ -204,6 +227,18 @@ private:
             }
         }
         numbers_.end_row();
+    }
+
+    /// A label may be or end in "…", but no number is it.
+    void require_all_columns(const TextLine& line, Index labels) const
+    {
+        std::size_t at = 0;
+        for (Index word = 0; const std::optional<Field> field = next_field(line, std::nullopt, at); ++word) {
+            if (word >= labels && field->word.find("…") != std::string_view::npos) {
+                throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, line.number),
+                            "columns left out, as a terminal shows", "all of them, which a pipe or a file gets");
+            }
+        }
     }
 
     [[noreturn]] void refuse_end(Index rows) const

@@ -61,6 +61,10 @@ TEST(TextFile, KeepsTheWordsOfRowsAndColumns)
     EXPECT_EQ(table.name, "weights");
     EXPECT_EQ(table.shape, (Shape{1, 2, 2}));
     EXPECT_TRUE(table.columns.empty()); // three words stand above two columns
+    const ArrayText last =
+        arrays("weights (2, 2)\n          New York  sum\nNew York       0.5  0.5\nsum           0.25 0.75\n")[0];
+    EXPECT_EQ(last.shape, (Shape{1, 2, 2}));
+    EXPECT_EQ(last.rows, (Words{"New York", "sum"}));
     const ArrayText csv = arrays("word,\"a \"\"b\"\"\",c\nx,1,2\ny,3,4\n")[0];
     EXPECT_EQ(csv.rows, (Words{"x", "y"}));
     EXPECT_EQ(csv.columns, (Words{"a \"b\"", "c"}));
