@@ -326,6 +326,21 @@ void require_finite(const TensorView& view, std::string_view what, bool or_maske
     });
 }
 
+void require_truths(const TensorView& view, std::string_view what)
+{
+    const Rows rows = rows_of(view);
+    for_each_row(view, [&](const Shape& leading, const std::byte* at) {
+        for (Index i = 0; i < rows.length; ++i) {
+            if (const int value = std::to_integer<int>(at[i * rows.step]); value > 1) {
+                Shape index = leading;
+                index.insert(index.end(), view.shape.empty() ? 0 : 1, i); // a single element has no index
+                throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index)), std::to_string(value),
+                            "0 or 1, of bool");
+            }
+        }
+    });
+}
+
 double largest_magnitude(const TensorView& view)
 {
     return largest_of(view, 0, [](double value) { return std::abs(value); });

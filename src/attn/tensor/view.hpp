@@ -70,6 +70,9 @@ template <typename Scalar>
 /// number. `way_out` is the option that accepts any number, where there is one.
 void require_finite(const TensorView& view, std::string_view what, bool or_masked = false, std::string_view way_out = {});
 
+/// Of bytes of bool: throws Error(data) naming `what` and the first index that is neither 0 nor 1.
+void require_truths(const TensorView& view, std::string_view what);
+
 /// Throws Error(data) naming `what` and the type when it is bool or an integer.
 void require_floating(const TensorView& view, std::string_view what);
 

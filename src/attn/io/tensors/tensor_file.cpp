@@ -20,6 +20,23 @@ std::vector<std::string> names_in(const TensorFile& file)
     return names;
 }
 
+/// A byte of bool that is neither 0 nor 1 is told with its place, when the numbers are read.
+TensorFile with_truths_checked(TensorFile file, std::string_view what)
+{
+    for (NamedTensor& entry : file.entries) {
+        if (entry.view.type == ElementType::boolean) {
+            std::string place = entry.name.empty() ? std::string(what) : fmt::format("{} in {}", in_quotes(entry.name), what);
+            entry.read = [bring = std::move(entry.read), view = entry.view, place = std::move(place)] {
+                if (bring) {
+                    bring();
+                }
+                require_truths(view, place);
+            };
+        }
+    }
+    return file;
+}
+
 } // namespace
 
 const NamedTensor& TensorFile::at(std::string_view name, std::string_view what) const
@@ -96,8 +113,8 @@ TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what,
 TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
 {
     switch (format_of(bytes, what)) {
-    case TensorFormat::npz: return open_npz(bytes, what, only, inflate_limit);
-    case TensorFormat::safetensors: return read_safetensors(bytes, what, only);
+    case TensorFormat::npz: return with_truths_checked(open_npz(bytes, what, only, inflate_limit), what);
+    case TensorFormat::safetensors: return with_truths_checked(read_safetensors(bytes, what, only), what);
     case TensorFormat::npy: break;
     }
     const WantedTensor wanted = wanted_tensor(only, {});
@@ -105,7 +122,7 @@ TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what,
         throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(wanted.name),
                     "none, an .npy holds one tensor without a name");
     }
-    return read_npy(bytes, what, wanted.untyped);
+    return with_truths_checked(read_npy(bytes, what, wanted.untyped), what);
 }
 
 WantedTensor wanted_tensor(std::string_view said, std::span<const std::string> names)
