@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <tuple>
 
 namespace attn::model::diagnose {
@@ -105,6 +106,41 @@ double work_of(const Result& result)
     return work + static_cast<double>(2 * element_count(queries) * keys[1]);
 }
 
+bool is_seed(const Candidate& candidate)
+{
+    const MistakeInfo& first = *candidate.mistakes.front();
+    return first.group == Group::seeds && first.name != dropout_on;
+}
+
+/// Whether the numbers of a file tell seeds apart: fewer than one in a thousand files that no seed gave would be given by one
+/// of those tried. How many come as near as d grows as d^n, where n is how many numbers are free; both are taken from those
+/// that are nearest beside the best.
+bool tells_seeds(const std::vector<Candidate>& candidates)
+{
+    constexpr double chance = 1e-3;
+    constexpr std::size_t enough = 8, most = 128;
+    std::vector<double> far; // in tolerances
+    for (const Candidate& each : candidates) {
+        if (is_seed(each) && std::isfinite(each.distance.worst)) {
+            far.push_back(each.distance.worst);
+        }
+    }
+    std::ranges::sort(far);
+    const std::size_t count = std::min(most, far.size() / 2);
+    if (count < enough) {
+        return true;
+    }
+    if (far[1] <= 1) { // another one gives them, too
+        return false;
+    }
+    double logs = 0;
+    for (std::size_t at = 1; at < count; ++at) {
+        logs += std::log(far[count] / far[at]);
+    }
+    const auto others = static_cast<double>(count);
+    return logs == 0 || others * std::pow(far[count], -(others - 1) / logs) < chance;
+}
+
 } // namespace
 
 // ---- the search ------------------------------------------------------------------------------------------------------------
@@ -127,6 +163,10 @@ public:
     {
         Diagnosis found;
         std::vector<Candidate> around = alone();
+        const bool seeds_tell = tells_seeds(around);
+        if (!seeds_tell) {
+            std::erase_if(around, is_seed);
+        }
         const std::optional<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : std::nullopt;
         if (call && part_.all()) {
             found = diagnose(
@@ -140,7 +180,7 @@ public:
         }
         const auto explains = [](const Candidate& each) { return each.mistakes.size() < 2 && each.fits(); };
         if (std::ranges::none_of(found.candidates, explains)) {
-            add_pairs(found);
+            add_pairs(found, seeds_tell);
         }
         if (call && part_.all()) {
             add_free_scale(found, {call->call, *compared_, numbers_, right_}, work_);
@@ -303,9 +343,10 @@ private:
         return made;
     }
 
-    void add_pairs(Diagnosis& found) const
+    void add_pairs(Diagnosis& found, bool seeds_tell) const
     {
-        const std::size_t firsts = usual_seeds + run_mistakes().size();
+        const std::size_t first_seeds = seeds_tell ? usual_seeds : 0;
+        const std::size_t firsts = first_seeds + run_mistakes().size();
         const auto count = static_cast<double>(firsts * (run_mistakes().size() + mistakes().size()));
         if (count * work_of(runs_.right_) > work_on_pairs) {
             found.all_pairs = false;
@@ -314,9 +355,9 @@ private:
         std::vector<std::vector<Candidate>> made(firsts);
         core::for_each_block(std::ssize(made), work_, [&](Index block) {
             const auto at = static_cast<std::size_t>(block);
-            made[at] = at < usual_seeds
+            made[at] = at < first_seeds
                            ? pairs_with(seeds()[at], run_mistakes())
-                           : pairs_with(run_mistakes()[at - usual_seeds], run_mistakes().subspan(at - usual_seeds + 1));
+                           : pairs_with(run_mistakes()[at - first_seeds], run_mistakes().subspan(at - first_seeds + 1));
         });
         for (std::vector<Candidate>& pairs : made) {
             found.tried += pairs.size();
