@@ -249,6 +249,59 @@ def test_results_are_compared_array_by_array_and_word_by_word(tmp_path):
     succeeds("compare", f"{one}:weights", tmp_path / "w.npy", "--rtol", "0")
 
 
+@pytest.mark.parametrize("sentence", ["We take the sum", "We … tensor([ sum", "tensor([ [[ … a b", "… sum", "tensor([ sum …"])
+@pytest.mark.parametrize("options", [["--heads", 2], ["--causal"], ["--show", "entropy"], ["--show", "entropy,lse,weights", "--heads", 2]])
+def test_our_tables_are_read_whatever_the_words_are(sentence, options, tmp_path):
+    call = ("run", sentence, *(["--show", "weights,context,scores"] if "--show" not in options else []), *options)
+    golden = tmp_path / "golden.json"
+    golden.write_bytes(succeeds(*call, "--json").out)
+    for more in ([], ["--notation", "torch"], ["--format", "csv"]):
+        (tmp_path / "table").write_bytes(succeeds(*call, *more).out)
+        succeeds("compare", tmp_path / "table", golden)
+
+
+def test_numbers_outside_arrays_are_compared_between_objects_of_other_programs(tmp_path):
+    def compared(a, b):
+        for name, text in (("a.json", a), ("b.json", b)):
+            (tmp_path / name).write_text(text)
+        return run("compare", "a.json", "b.json", cwd=tmp_path)
+
+    done = compared('{"loss": 3.0, "x": [1.0, 2.0]}', '{"loss": 4.0, "x": [1.0, 2.0]}')
+    assert done.code == 1 and done.text.startswith(
+        "ok        x     2 compared, all equal\nMISMATCH  loss  1 of 1 (100%), first at 3.0, 4.0; ")
+    same = '{"name": "a", "of": {"loss": %s, "none": null, "on": true}, "x": [1]}'
+    done = compared(same % "0.5", same % "0.5")
+    assert done.code == 0 and "of.loss" in done.text and "of.on" in done.text and "none" not in done.text
+    assert "MISMATCH  of.loss" in compared(same % "0.5", same % "0.25").text
+    assert "MISMATCH  loss  only in A" in compared('{"loss": 1, "x": [1]}', '{"x": [1]}').text
+    assert compared('{"loss": 0.5}', '{"loss": 0.5}').code == 0 and compared('{"loss": 0.5}', '{"loss": 0.25}').code == 1
+    save(tmp_path / "x.npy", numpy.array([1]))
+    (tmp_path / "a.json").write_text('{"epoch": 3, "x": [1]}')
+    succeeds("compare", "a.json", "x.npy", cwd=tmp_path)
+    differs("a.json:epoch", "x.npy", cwd=tmp_path)
+
+
+def test_the_summaries_of_two_results_are_compared(tmp_path):
+    result = succeeds("run", "a b c", "--show", "weights,summary", "--json").json
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(result))
+        result["summary"]["heads"][0]["entropy"] += 0.1
+    assert "MISMATCH  summary.heads.entropy" in differs("a.json", "b.json", cwd=tmp_path).text
+    (tmp_path / "table").write_bytes(succeeds("run", "a b c", "--show", "weights,summary").out)
+    succeeds("compare", "table", "a.json", cwd=tmp_path)
+
+
+def test_a_byte_of_bool_that_is_no_truth_is_refused_with_its_place(tmp_path):
+    truths = numpy.zeros((2, 3), "uint8")
+    truths[1, 2] = 173
+    save(tmp_path / "m.npy", truths.view(bool))
+    save_safetensors(tmp_path / "m.safetensors", {"m": truths.view(bool)})
+    numpy.savez(tmp_path / "m.npz", m=truths.view(bool))
+    for file, place in (("m.npy", "'m.npy'"), ("m.safetensors", "'m' in 'm.safetensors'"), ("m.npz", "'m' in 'm.npz'")):
+        done = run("compare", file, file, cwd=tmp_path)
+        assert_fails(done, 65, f"{place} at (1, 2): got 173; allowed: 0 or 1, of bool")
+
+
 @pytest.mark.parametrize(("wrong", "place"), [('{"schema": oops}', "line 2, column 12"), ('{"schema":\n oops}', "line 3, column 2")])
 def test_malformed_json_of_one_line_of_several_is_told_by_its_place_in_the_file(tmp_path, wrong, place):
     (tmp_path / "two.json").write_text(succeeds("run", "a b", "--json").text + wrong + "\n")

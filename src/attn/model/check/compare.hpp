@@ -16,10 +16,15 @@ namespace attn::model {
 struct ComparedTensor : NamedTensor {
     math::PrintedNumbers printed = {}; ///< the numbers, row-major, where they were printed
 };
-/// What one side holds. Words count when both sides are results.
+/// Whose numbers outside arrays are told.
+enum class SideKind { none, result, object };
+/// What one side holds. Words count when both sides are results; numbers outside arrays when both are results, or both objects
+/// of another program.
 struct Contents {
     std::vector<ComparedTensor> tensors;
     std::vector<NamedWords> words;
+    std::vector<ComparedTensor> numbers = {};
+    SideKind kind = SideKind::none;
 };
 
 struct CompareOptions {

@@ -54,6 +54,7 @@ struct NamedWords {
 struct ResultTensors {
     std::vector<StoredTensor> tensors;
     std::vector<NamedWords> words;
+    std::vector<StoredTensor> numbers; ///< of the summary of a run, and of the likeliest words
 };
 [[nodiscard]] ResultTensors tensors_of(const SavedResult& saved);
 
