@@ -113,12 +113,12 @@ bool is_seed(const Candidate& candidate)
 }
 
 /// Whether the numbers of a file tell seeds apart: fewer than one in a thousand files that no seed gave would be given by one
-/// of those tried. How many come as near as d grows as d^n, where n is how many numbers are free; both are taken from those
-/// that are nearest beside the best.
-bool tells_seeds(const std::vector<Candidate>& candidates)
+/// of those tried. How many come as near as d grows as d^n: n, up to the `free` numbers that do not follow from others, and how
+/// many come how near is taken from those that are nearest beside the best.
+bool tells_seeds(const std::vector<Candidate>& candidates, double free)
 {
     constexpr double chance = 1e-3;
-    constexpr std::size_t enough = 8, most = 128;
+    constexpr std::size_t enough = 8, most = 16;
     std::vector<double> far; // in tolerances
     for (const Candidate& each : candidates) {
         if (is_seed(each) && std::isfinite(each.distance.worst)) {
@@ -138,7 +138,8 @@ bool tells_seeds(const std::vector<Candidate>& candidates)
         logs += std::log(far[count] / far[at]);
     }
     const auto others = static_cast<double>(count);
-    return logs == 0 || others * std::pow(far[count], -(others - 1) / logs) < chance;
+    const double grows = logs == 0 ? free : std::min(free, (others - 1) / logs);
+    return others * std::pow(far[count], -grows) < chance;
 }
 
 } // namespace
@@ -163,7 +164,7 @@ public:
     {
         Diagnosis found;
         std::vector<Candidate> around = alone();
-        const bool seeds_tell = tells_seeds(around);
+        const bool seeds_tell = tells_seeds(around, free_numbers());
         if (!seeds_tell) {
             std::erase_if(around, is_seed);
         }
@@ -202,6 +203,14 @@ private:
         candidate.distance.add(numbers_, 0, numbers);
         candidate.complete = true;
         return candidate;
+    }
+
+    /// Of a row of weights one follows from the others, and what is masked has none.
+    [[nodiscard]] double free_numbers() const
+    {
+        const auto rows = std::ssize(right_) / shape_.back();
+        const auto count = std::ranges::count_if(right_, [](double number) { return number != 0; });
+        return static_cast<double>(count - (measured_ == Item::weights ? rows : 0));
     }
 
     [[nodiscard]] std::optional<RunCall> call_of(const Recipe& recipe, const Result& result) const
