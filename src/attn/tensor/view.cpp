@@ -335,7 +335,7 @@ void require_truths(const TensorView& view, std::string_view what)
                 Shape index = leading;
                 index.insert(index.end(), view.shape.empty() ? 0 : 1, i); // a single element has no index
                 throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index)), std::to_string(value),
-                            "0 or 1, of bool");
+                            "0 or 1 in a bool tensor");
             }
         }
     });

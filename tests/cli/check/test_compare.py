@@ -299,7 +299,7 @@ def test_a_byte_of_bool_that_is_no_truth_is_refused_with_its_place(tmp_path):
     numpy.savez(tmp_path / "m.npz", m=truths.view(bool))
     for file, place in (("m.npy", "'m.npy'"), ("m.safetensors", "'m' in 'm.safetensors'"), ("m.npz", "'m' in 'm.npz'")):
         done = run("compare", file, file, cwd=tmp_path)
-        assert_fails(done, 65, f"{place} at (1, 2): got 173; allowed: 0 or 1, of bool")
+        assert_fails(done, 65, f"{place} at (1, 2): got 173; allowed: 0 or 1 in a bool tensor")
 
 
 @pytest.mark.parametrize(("wrong", "place"), [('{"schema": oops}', "line 2, column 12"), ('{"schema":\n oops}', "line 3, column 2")])
