@@ -341,7 +341,7 @@ private:
         return call_.options.stage_type ? with_digits_of<Scalar>(values, *call_.options.stage_type) : values;
     }
 
-    void add(const LeftFactor& A, const MatrixView<double>& B, bool finite, Eigen::Ref<Matrix<double>> C) const
+    void add(const LeftFactor& A, const MatrixView<double>& B, bool finite, const Eigen::Ref<Matrix<double>>& C) const
     {
         add_seen_product(call_.rounding, A, B, finite, C);
     }

@@ -186,7 +186,7 @@ void keep_only(ArrayFile& file, std::string_view only, std::string_view what)
     std::vector<NamedTensor>& entries = file.file.entries;
     const auto number = std::ranges::find(file.numbers, only, &model::ComparedTensor::name);
     if (number != file.numbers.end()) {
-        entries = {*number};
+        entries = {static_cast<const NamedTensor&>(*number)};
         file.texts = {{std::move(number->printed), {}}};
         file.words.clear();
         file.numbers.clear();

@@ -106,7 +106,7 @@ void read_numbers(const JsonValue& values, Published& published)
     };
     TextArray nested = values.nested(
         leaf,
-        "all strings, each a float64 as printed (\"0.0185\", \"1.4928e-02\"), or all numbers; null where a score is masked");
+        R"(all strings, each a float64 as printed ("0.0185", "1.4928e-02"), or all numbers; null where a score is masked)");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
     published.values = std::move(nested.texts);

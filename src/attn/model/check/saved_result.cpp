@@ -53,7 +53,7 @@ std::vector<std::string> rows_of_vocabulary(const TextList& texts)
 /// A number or a word among others, behind those of the same kind.
 void add_one(std::vector<StoredTensor>& numbers, std::vector<NamedWords>& words, const Leaf& leaf, const std::string& name)
 {
-    if (leaf.shape != Shape{}) { // of a list without elements
+    if (!leaf.shape.empty()) { // of a list without elements
         return;
     }
     if (!leaf.type) {
