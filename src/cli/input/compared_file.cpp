@@ -58,8 +58,6 @@ ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
             {std::move(entries[at]), arrays.texts.empty() ? math::PrintedNumbers() : arrays.texts[at].printed});
     }
     contents_.words = std::move(arrays.words);
-    contents_.numbers = std::move(arrays.numbers);
-    contents_.kind = arrays.kind;
 }
 
 const model::ComparedTensor& ComparedFile::called(std::string_view name) const

@@ -262,21 +262,6 @@ def test_a_candidate_that_was_broken_off_has_no_figure(tmp_path):
     assert all(len(each["mistakes"]) == 2 for each in broken) and len(candidates) > len(broken) > 0
 
 
-@pytest.mark.parametrize("numbers", ["0.6 0.4\n0.3 0.7\n", "0.7 0.3\n0.4 0.6\n", "0.2 0.8\n0.5 0.5\n", "0.9 0.1\n0.2 0.8\n"])
-def test_a_seed_that_gives_a_few_digits_by_chance_is_not_named(numbers, tmp_path):
-    (tmp_path / "mine.txt").write_text(numbers)
-    report = held("a b", "--embed-dim", "2", "--d-k", "2", "--d-v", "2", "--against", "mine.txt", cwd=tmp_path)
-    assert not any(re.fullmatch(r"seed-\d+", name) for each in report["candidates"] for name in each["mistakes"])
-
-
-@pytest.mark.parametrize("digits", [4, 9])
-def test_a_seed_is_named_by_a_small_table_with_enough_digits(digits, tmp_path):
-    call = ("run", "a b", "--embed-dim", "2", "--d-k", "2", "--d-v", "2")
-    numbers = succeeds(*call, "--show", "weights", "--seed", "972", "--json").json["weights"][0]
-    (tmp_path / "mine.txt").write_text("".join(" ".join(f"{x:.{digits}f}" for x in row) + "\n" for row in numbers))
-    assert 'is what "the seed 972" gives' in run(*call, "--against", "mine.txt", cwd=tmp_path).text
-
-
 def test_a_seed_is_never_the_nearest(tmp_path):
     succeeds("run", SENTENCE, "--seed", "42", "--show", "context", "-o", "mine.npz", cwd=tmp_path)
     with numpy.load(tmp_path / "mine.npz") as file:

@@ -45,11 +45,6 @@ void add_document(ArrayFile& file, std::string_view json, const std::string& pre
         for (StoredTensor& tensor : result.tensors) {
             keep(file, std::move(tensor), prefix);
         }
-        for (StoredTensor& number : result.numbers) {
-            number.name = prefix + number.name;
-            file.numbers.push_back({owned(std::move(number))});
-        }
-        file.kind = model::SideKind::result;
         for (model::NamedWords& words : result.words) {
             file.words.push_back({prefix + words.name, std::move(words.words)});
         }
@@ -163,14 +158,7 @@ StoredTensor numbers_of(const ArrayText& array, std::string_view text)
 ArrayFile open_text(std::string_view text, const std::string& what)
 {
     ArrayFile file;
-    if (json_of(text).starts_with('{')) {
-        file.kind = model::SideKind::object;
-    }
     for (ArrayText& array : read_text_arrays(text, what)) {
-        if (array.lone) {
-            file.numbers.push_back({owned(numbers_of(array, text)), math::PrintedNumbers(text, std::move(array.numbers))});
-            continue;
-        }
         file.file.entries.push_back(owned(numbers_of(array, text)));
         file.texts.push_back(
             {math::PrintedNumbers(text, std::move(array.numbers)), std::move(array.rows), std::move(array.columns)});
@@ -184,14 +172,6 @@ ArrayFile open_text(std::string_view text, const std::string& what)
 void keep_only(ArrayFile& file, std::string_view only, std::string_view what)
 {
     std::vector<NamedTensor>& entries = file.file.entries;
-    const auto number = std::ranges::find(file.numbers, only, &model::ComparedTensor::name);
-    if (number != file.numbers.end()) {
-        entries = {static_cast<const NamedTensor&>(*number)};
-        file.texts = {{std::move(number->printed), {}}};
-        file.words.clear();
-        file.numbers.clear();
-        return;
-    }
     const auto found = std::ranges::find(entries, only, &NamedTensor::name);
     if (found == entries.end()) {
         if (entries.size() == 1 && entries.front().name.empty()) {
@@ -208,7 +188,6 @@ void keep_only(ArrayFile& file, std::string_view only, std::string_view what)
         file.texts = {std::move(file.texts[static_cast<std::size_t>(at)])};
     }
     file.words.clear();
-    file.numbers.clear();
 }
 
 /// Throws for what is none of the formats, but for a .safetensors with a length that its reader refuses.

@@ -5,7 +5,7 @@
 #include "attn/io/bytes.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/math/printed_numbers.hpp"
-#include "attn/model/check/compare.hpp"
+#include "attn/model/check/saved_result.hpp"
 
 #include <string>
 #include <string_view>
@@ -23,11 +23,9 @@ struct OfText {
 };
 
 struct ArrayFile {
-    TensorFile file;                                 ///< a text gives int64, bool or float64, as its numbers are
-    std::vector<OfText> texts = {};                  ///< of a text: one per entry
-    std::vector<model::NamedWords> words = {};       ///< of results as JSON
-    std::vector<model::ComparedTensor> numbers = {}; ///< outside arrays, of results and of objects that are not ours
-    model::SideKind kind = model::SideKind::none;    ///< which of these it is
+    TensorFile file;                           ///< a text gives int64, bool or float64, as its numbers are
+    std::vector<OfText> texts = {};            ///< of a text: one per entry
+    std::vector<model::NamedWords> words = {}; ///< of results as JSON
 
     /// How the numbers of an entry were printed; of a file that is not a text, nothing.
     [[nodiscard]] const OfText& of_text(const NamedTensor& entry) const;

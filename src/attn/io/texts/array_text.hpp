@@ -23,7 +23,6 @@ struct ArrayText {
     bool whole = false;                               ///< integers that 64 bits hold, without a point
     bool truths = false;                              ///< True and False
     std::vector<std::string> rows = {}, columns = {}; ///< words of the last two dimensions; empty: it has none
-    bool lone = false;                                ///< a number of an object that stands in no list
 };
 
 /// The numbers of one array, while they are found.

@@ -187,15 +187,13 @@ public:
             if (begins_array(text_.substr(at_))) {
                 arrays.push_back(array_at(at_));
                 arrays.back().name = name;
+                if (arrays.size() > most_arrays) {
+                    refuse(fmt::format("at most {} arrays", most_arrays));
+                }
             } else if (text_.substr(at_).starts_with('{')) {
                 read_object(at_, name + '.', arrays);
-            } else if (is_number(token()) && token() != "null") { // a missing number is none
-                keep_number(name, arrays);
             } else {
                 skip_scalar();
-            }
-            if (arrays.size() > most_arrays) {
-                refuse(fmt::format("at most {} arrays", most_arrays));
             }
             skip_space();
             if (!take(",") && !text_.substr(at_).starts_with('}')) {
@@ -402,14 +400,6 @@ private:
         }
         at_ = end + 1;
         return std::string(text_.substr(begin, end - begin));
-    }
-
-    void keep_number(const std::string& name, std::vector<ArrayText>& arrays)
-    {
-        numbers_.add(at_);
-        at_ += token().size();
-        arrays.push_back(numbers_.take(name, {}));
-        arrays.back().lone = true;
     }
 
     /// A text or a word that is no array.

@@ -320,9 +320,7 @@ Index Comparison::differing() const
 
 Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options)
 {
-    const bool numbers = a.kind == b.kind && a.kind != SideKind::none;
-    const bool no_numbers = !numbers || (a.numbers.empty() && b.numbers.empty());
-    if (a.tensors.empty() && b.tensors.empty() && no_numbers && (a.words.empty() || b.words.empty())) {
+    if (a.tensors.empty() && b.tensors.empty() && (a.words.empty() || b.words.empty())) {
         throw Error(ErrorKind::data, "neither side holds a tensor; allowed: at least one");
     }
     Comparison comparison;
@@ -334,9 +332,6 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
         comparison.tensors.push_back(pair(a.tensors.front(), b.tensors.front()));
     } else {
         compare_by_name(a.tensors, b.tensors, comparison.tensors, pair);
-    }
-    if (numbers) {
-        compare_by_name(a.numbers, b.numbers, comparison.tensors, pair);
     }
     return comparison;
 }

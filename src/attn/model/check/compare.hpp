@@ -16,15 +16,10 @@ namespace attn::model {
 struct ComparedTensor : NamedTensor {
     math::PrintedNumbers printed = {}; ///< the numbers, row-major, where they were printed
 };
-/// Whose numbers outside arrays are told.
-enum class SideKind { none, result, object };
-/// What one side holds. Words count when both sides are results; numbers outside arrays when both are results, or both objects
-/// of another program.
+/// What one side holds. Words count when both sides are results.
 struct Contents {
     std::vector<ComparedTensor> tensors;
     std::vector<NamedWords> words;
-    std::vector<ComparedTensor> numbers = {};
-    SideKind kind = SideKind::none;
 };
 
 struct CompareOptions {

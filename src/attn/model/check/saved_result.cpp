@@ -50,17 +50,14 @@ std::vector<std::string> rows_of_vocabulary(const TextList& texts)
     return rows;
 }
 
-/// A number or a word among others, behind those of the same kind.
-void add_one(std::vector<StoredTensor>& numbers, std::vector<NamedWords>& words, const Leaf& leaf, const std::string& name)
+/// A number or a word of a summary, behind those of the same kind.
+void add_of_summary(ResultTensors& to, const Leaf& leaf, const std::string& name)
 {
-    if (!leaf.shape.empty()) { // of a list without elements
-        return;
-    }
     if (!leaf.type) {
-        called(words, name).words.emplace_back(leaf.texts.front());
+        called(to.words, name).words.emplace_back(leaf.texts.front());
         return;
     }
-    StoredTensor& tensor = called(numbers, name);
+    StoredTensor& tensor = called(to.tensors, name);
     tensor.shape.resize(1);
     ++tensor.shape.front();
     const double number = number_of(leaf.texts.front(), tensor.type);
@@ -137,9 +134,7 @@ ResultTensors tensors_of(const SavedResult& saved)
             all.tensors.push_back(tensor_of(leaf));
             all.tensors.back().name = name;
         } else if (leaf.layer && whole_of(leaf.name) == name_of(Item::summary)) {
-            add_one(all.tensors, all.words, leaf, without_places(name));
-        } else if (whole_of(leaf.name) == name_of(Item::summary) || whole_of(leaf.name) == key::likeliest) {
-            add_one(all.numbers, all.words, leaf, without_places(name));
+            add_of_summary(all, leaf, without_places(name));
         } else if (item == Item::vocabulary) {
             all.words.push_back({name, rows_of_vocabulary(leaf.texts)});
         } else if (item) {

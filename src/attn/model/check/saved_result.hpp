@@ -54,7 +54,6 @@ struct NamedWords {
 struct ResultTensors {
     std::vector<StoredTensor> tensors;
     std::vector<NamedWords> words;
-    std::vector<StoredTensor> numbers; ///< of the summary of a run, and of the likeliest words
 };
 [[nodiscard]] ResultTensors tensors_of(const SavedResult& saved);
 

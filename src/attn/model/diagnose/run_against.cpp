@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <tuple>
 
 namespace attn::model::diagnose {
@@ -106,42 +105,6 @@ double work_of(const Result& result)
     return work + static_cast<double>(2 * element_count(queries) * keys[1]);
 }
 
-bool is_seed(const Candidate& candidate)
-{
-    const MistakeInfo& first = *candidate.mistakes.front();
-    return first.group == Group::seeds && first.name != dropout_on;
-}
-
-/// Whether the numbers of a file tell seeds apart: fewer than one in a thousand files that no seed gave would be given by one
-/// of those tried. How many come as near as d grows as d^n: n, up to the `free` numbers that do not follow from others, and how
-/// many come how near is taken from those that are nearest beside the best.
-bool tells_seeds(const std::vector<Candidate>& candidates, double free)
-{
-    constexpr double chance = 1e-3;
-    constexpr std::size_t enough = 8, most = 16;
-    std::vector<double> far; // in tolerances
-    for (const Candidate& each : candidates) {
-        if (is_seed(each) && std::isfinite(each.distance.worst)) {
-            far.push_back(each.distance.worst);
-        }
-    }
-    std::ranges::sort(far);
-    const std::size_t count = std::min(most, far.size() / 2);
-    if (count < enough) {
-        return true;
-    }
-    if (far[1] <= 1) { // another one gives them, too
-        return false;
-    }
-    double logs = 0;
-    for (std::size_t at = 1; at < count; ++at) {
-        logs += std::log(far[count] / far[at]);
-    }
-    const auto others = static_cast<double>(count);
-    const double grows = logs == 0 ? free : std::min(free, (others - 1) / logs);
-    return others * std::pow(far[count], -grows) < chance;
-}
-
 } // namespace
 
 // ---- the search ------------------------------------------------------------------------------------------------------------
@@ -164,10 +127,6 @@ public:
     {
         Diagnosis found;
         std::vector<Candidate> around = alone();
-        const bool seeds_tell = tells_seeds(around, free_numbers());
-        if (!seeds_tell) {
-            std::erase_if(around, is_seed);
-        }
         const std::optional<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : std::nullopt;
         if (call && part_.all()) {
             found = diagnose(
@@ -181,7 +140,7 @@ public:
         }
         const auto explains = [](const Candidate& each) { return each.mistakes.size() < 2 && each.fits(); };
         if (std::ranges::none_of(found.candidates, explains)) {
-            add_pairs(found, seeds_tell);
+            add_pairs(found);
         }
         if (call && part_.all()) {
             add_free_scale(found, {call->call, *compared_, numbers_, right_}, work_);
@@ -203,14 +162,6 @@ private:
         candidate.distance.add(numbers_, 0, numbers);
         candidate.complete = true;
         return candidate;
-    }
-
-    /// Of a row of weights one follows from the others, and what is masked has none.
-    [[nodiscard]] double free_numbers() const
-    {
-        const auto rows = std::ssize(right_) / shape_.back();
-        const auto count = std::ranges::count_if(right_, [](double number) { return number != 0; });
-        return static_cast<double>(count - (measured_ == Item::weights ? rows : 0));
     }
 
     [[nodiscard]] std::optional<RunCall> call_of(const Recipe& recipe, const Result& result) const
@@ -352,10 +303,9 @@ private:
         return made;
     }
 
-    void add_pairs(Diagnosis& found, bool seeds_tell) const
+    void add_pairs(Diagnosis& found) const
     {
-        const std::size_t first_seeds = seeds_tell ? usual_seeds : 0;
-        const std::size_t firsts = first_seeds + run_mistakes().size();
+        const std::size_t firsts = usual_seeds + run_mistakes().size();
         const auto count = static_cast<double>(firsts * (run_mistakes().size() + mistakes().size()));
         if (count * work_of(runs_.right_) > work_on_pairs) {
             found.all_pairs = false;
@@ -364,9 +314,9 @@ private:
         std::vector<std::vector<Candidate>> made(firsts);
         core::for_each_block(std::ssize(made), work_, [&](Index block) {
             const auto at = static_cast<std::size_t>(block);
-            made[at] = at < first_seeds
+            made[at] = at < usual_seeds
                            ? pairs_with(seeds()[at], run_mistakes())
-                           : pairs_with(run_mistakes()[at - first_seeds], run_mistakes().subspan(at - first_seeds + 1));
+                           : pairs_with(run_mistakes()[at - usual_seeds], run_mistakes().subspan(at - usual_seeds + 1));
         });
         for (std::vector<Candidate>& pairs : made) {
             found.tried += pairs.size();
