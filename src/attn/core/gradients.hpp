@@ -24,8 +24,8 @@
 // worked off in blocks, with their weights computed once more, so memory stays linear in T and S for what is not kept.
 // AttentionOptions::stage_type rounds each dweights, dmasked_scores and dscores, too, and each head's dk and dv before a
 // group's are added up: as those of keys and values that are repeated for every head. Its delta is FlashAttention's, of the
-// rounded context. float32 as stage_type, of inputs that are
-// no float64, is the plain computation in float32: every sum is a float32 after each term.
+// rounded context. With float32 as stage_type, for inputs that are not float64, every sum is a float32 after each term: the
+// plain computation in that type.
 //
 // (Dao et al. 2022, "FlashAttention", algorithm 4 and appendix B.2, for the derivation; Dao 2023, "FlashAttention-2".)
 #pragma once
