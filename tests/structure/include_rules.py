@@ -63,6 +63,7 @@ LIBRARIES = {
     "spdlog": {"cli"},
     "nlohmann": {"io"},
     "openssl": {"io"},
+    "sha2.h": {"io"},
     "zlib.h": {"io"},
     "Eigen": {"tensor", "core", "model"},
     "pcre2.h": {"text"},

@@ -14,13 +14,39 @@ namespace attn::core {
 namespace {
 
 #if defined(__x86_64__)
-/// Asked once: a virtual machine takes tens of microseconds over it, longer than a small attention.
-bool has_float16_conversion()
+/// What the processor has and the operating system saves the registers of. (By the processor's own word: __builtin_cpu_supports
+/// answers 0 where the compiler's runtime is left out, and knows no F16C.)
+struct Features {
+    bool avx2 = false;   ///< with FMA and F16C
+    bool avx512 = false; ///< F and DQ
+    bool avx512_bf16 = false;
+};
+
+Features ask_processor()
 {
-    static const bool has = [] {
-        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-        return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
-    }();
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    constexpr unsigned needed = bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C;
+    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & needed) != needed) {
+        return {};
+    }
+    unsigned saved = 0;                              // XCR0: vector registers of 128 and 256 bits; masks and those of 512 bits
+    asm("xgetbv" : "=a"(saved), "=d"(edx) : "c"(0)); // NOLINT(hicpp-no-assembler): the function for it wants -mxsave
+    constexpr unsigned vectors = 0x06, long_vectors = 0xe6;
+    Features has;
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (saved & vectors) != vectors) {
+        return has;
+    }
+    has.avx2 = (ebx & bit_AVX2) != 0;
+    has.avx512 = (ebx & bit_AVX512F) != 0 && (ebx & bit_AVX512DQ) != 0 && (saved & long_vectors) == long_vectors;
+    constexpr unsigned bfloat16 = 1U << 5U;
+    has.avx512_bf16 = has.avx512 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & bfloat16) != 0;
+    return has;
+}
+
+/// Asked once: a virtual machine takes tens of microseconds over it, longer than a small attention.
+const Features& features()
+{
+    static const Features has = ask_processor();
     return has;
 }
 #endif
@@ -47,15 +73,11 @@ Index multiply_and_add(Index rounds)
 const TileKernels* kernels_of(Isa isa)
 {
 #if defined(__x86_64__)
-    // The compiler's own look at the processor includes whether the operating system saves the registers.
     if (isa == Isa::avx2) {
-        const bool there = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_float16_conversion();
-        return there ? &avx2_kernels : nullptr;
+        return features().avx2 ? &avx2_kernels : nullptr;
     }
     if (isa == Isa::avx512) {
-        const bool there = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-        const bool pairs = __builtin_cpu_supports("avx512bf16");
-        return !there ? nullptr : pairs ? &avx512_bf16_kernels : &avx512_kernels;
+        return !features().avx512 ? nullptr : features().avx512_bf16 ? &avx512_bf16_kernels : &avx512_kernels;
     }
 #elif defined(__aarch64__)
     if (isa == Isa::neon) {

@@ -1,8 +1,12 @@
 #include "attn/io/digest.hpp"
 
+#ifdef ATTN_LIBMD
+#include <sha2.h>
+#else
 // The functions of the algorithm alone: EVP, which replaces them, links every algorithm and reads a configuration file.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
+#endif
 
 #include <array>
 #include <vector>
@@ -14,11 +18,18 @@ using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
 Digest digest(Bytes bytes)
 {
-    SHA256_CTX state{};
     Digest digest{};
+#ifdef ATTN_LIBMD
+    SHA2_CTX state{};
+    SHA256Init(&state);
+    SHA256Update(&state, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    SHA256Final(digest.data(), &state);
+#else
+    SHA256_CTX state{};
     SHA256_Init(&state);
     SHA256_Update(&state, bytes.data(), bytes.size());
     SHA256_Final(digest.data(), &state);
+#endif
     return digest;
 }
 

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4, libcrypto), by which a config names the files that it was computed with.
+// SHA-256 (FIPS 180-4; libcrypto, or libmd), by which a config names the files that it was computed with.
 //
 // SHA-256 of all of a file of gigabytes takes longer than finding ten words in it. So a file of more than whole_file_limit
 // bytes is known by its length and the SHA-256 of sample_pieces pieces of sample_piece bytes one after the other: piece i

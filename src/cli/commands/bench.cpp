@@ -7,6 +7,7 @@
 #include "cli/options/attend_options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
+#include "cli/system/platform.hpp"
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
@@ -15,8 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-
-#include <sys/resource.h>
 
 namespace attn::cli {
 namespace {
@@ -97,13 +96,6 @@ double sample_peak(core::Isa isa, int threads, double seconds)
     }
 }
 
-Index peak_resident_bytes()
-{
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return Index{usage.ru_maxrss} * 1024;
-}
-
 /// Where and how one size is measured.
 struct Bench {
     core::Isa isa = core::Isa::portable;
@@ -151,7 +143,7 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
             .median_seconds = median(seconds),
             .repeats = static_cast<Index>(seconds.size()),
             .peak_gflops = median(peaks),
-            .peak_rss_bytes = peak_resident_bytes()};
+            .peak_rss_bytes = platform::peak_memory()};
 }
 
 int execute_bench(BenchOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)

@@ -161,7 +161,7 @@ void RunInput::require_apart_from(const std::optional<std::string>& output) cons
 std::string standard_sentence(const InputOptions& options, std::string_view otherwise)
 {
     const bool unasked_terminal = options.source == SentenceSource::pipe && ::isatty(STDIN_FILENO) != 0;
-    if (!is_usable(STDIN_FILENO) || unasked_terminal) {
+    if (!is_readable(STDIN_FILENO) || unasked_terminal) {
         throw Error(ErrorKind::usage, fmt::format("a sentence is missing: give {}, or pipe a text in", otherwise));
     }
     const std::string read = read_all(STDIN_FILENO, options.max_input_bytes, name_of_input("-"));

@@ -3,13 +3,13 @@
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/system/descriptor.hpp"
+#include "cli/system/platform.hpp"
 #include "cli/system/progress.hpp"
 #include "cli/system/signals.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -59,25 +59,17 @@ std::string target_of(const std::string& path, bool exists, const std::string& n
     return real.get();
 }
 
-/// The flags STATX_ATTR_…; none where the system does not tell them.
-std::uint64_t attributes_of(const std::string& path)
-{
-    struct statx status = {};
-    return ::statx(AT_FDCWD, path.c_str(), 0, 0, &status) == 0 ? status.stx_attributes : 0;
-}
-
 /// Why a rename to `path`, where `old` is now, would fail although files can be created beside it; 0: it would not.
 int obstacle_to_renaming(const std::string& path, const struct stat* old)
 {
     const std::string directory = directory_of(path);
-    if ((attributes_of(directory) & STATX_ATTR_APPEND) != 0) {
+    if (platform::only_appends(directory)) {
         return EPERM; // not even our own temporary file would go from there
     }
     if (old == nullptr) {
         return 0;
     }
-    const std::uint64_t attributes = attributes_of(path);
-    if ((attributes & STATX_ATTR_MOUNT_ROOT) != 0) {
+    if (platform::is_mount(path)) {
         return EBUSY;
     }
     // In a directory such as /tmp everybody may create files, and only owners replace them.
@@ -85,7 +77,7 @@ int obstacle_to_renaming(const std::string& path, const struct stat* old)
     const bool sticky = ::stat(directory.c_str(), &around) == 0 && (around.st_mode & S_ISVTX) != 0;
     const uid_t user = ::geteuid();
     const bool owner = user == 0 || user == old->st_uid || user == around.st_uid;
-    return (attributes & STATX_ATTR_APPEND) != 0 || (sticky && !owner) ? EPERM : 0;
+    return platform::only_appends(path) || (sticky && !owner) ? EPERM : 0;
 }
 
 /// A new file in `directory`, or -1. Its permission bits are those of any new file.
@@ -341,24 +333,23 @@ void Output::replace_both()
     write_all(written.number(), text_beside_, place_beside_->name);
     sync_and_close(written, place_beside_->name, true);
     const PairLock lock(place_.target);
-    const char* const made = temporary_.c_str();
-    const char* const target = place_.target.c_str();
-    const bool swapped = ::renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
-    if (!swapped && std::rename(made, target) != 0) { // a file system that cannot swap has no way back, either
+    const bool swapped = platform::exchange(temporary_, place_.target);
+    if (!swapped &&
+        std::rename(temporary_.c_str(), place_.target.c_str()) != 0) { // a file system that cannot swap has no way back, either
         cannot_create(name_, errno);
     }
     if (std::rename(second.path.c_str(), place_beside_->target.c_str()) != 0) {
         const int error = errno;
         if (swapped) {
-            ::renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE);
+            platform::exchange(temporary_, place_.target);
         } else if (!place_.old) {
-            ::unlink(target);
+            ::unlink(place_.target.c_str());
         }
         cannot_create(place_beside_->name, error);
     }
     second.path.clear();
     if (swapped) {
-        ::unlink(made);
+        ::unlink(temporary_.c_str());
     }
 }
 

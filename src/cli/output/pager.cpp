@@ -1,19 +1,22 @@
 #include "cli/output/pager.hpp"
 
 #include "cli/output/output.hpp"
-#include "cli/system/descriptor.hpp"
 #include "cli/system/system.hpp"
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern "C" char** environ; // NOLINT(readability-redundant-declaration): macOS has it in no header
 
 namespace attn::cli {
 namespace {
@@ -33,16 +36,16 @@ std::string pager()
     return term.empty() || term == "dumb" ? "" : usual_pager;
 }
 
-/// A nameless file of the text, at its beginning: unlike a pipe it takes everything at once and no reader can leave it. -1:
+using File = std::unique_ptr<std::FILE, decltype(&std::fclose)>;
+
+/// A nameless file of the text, at its beginning: unlike a pipe it takes everything at once and no reader can leave it. Null:
 /// none.
-int file_of(std::string_view text)
+File file_of(std::string_view text)
 {
-    const int file = ::memfd_create("page", MFD_CLOEXEC);
-    if (file != -1) {
-        write_all(file, text, "a page for the pager");
-        ::lseek(file, 0, SEEK_SET);
-    }
-    return file;
+    File file(std::tmpfile(), &std::fclose);
+    const bool written =
+        file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
+    return written && ::lseek(::fileno(file.get()), 0, SEEK_SET) == 0 ? std::move(file) : File(nullptr, &std::fclose);
 }
 
 /// Whether it ran: the shell's command with `file` as its standard input.
@@ -86,8 +89,8 @@ bool run_shell(const std::string& command, int file)
 void print_paged(std::string_view text)
 {
     const std::string command = terminal_columns() ? pager() : "";
-    const int file = command.empty() ? -1 : file_of(text);
-    if (file == -1 || !run_shell(command, file)) {
+    const File file = command.empty() ? File(nullptr, &std::fclose) : file_of(text);
+    if (!file || !run_shell(command, ::fileno(file.get()))) {
         print(text);
     }
 }

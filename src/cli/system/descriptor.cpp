@@ -55,17 +55,24 @@ std::string reason(int error)
 void occupy_closed_descriptors()
 {
     for (const int descriptor : std::array{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
-            // The lowest free number is the closed one. Every read and write of an O_PATH descriptor fails with EBADF.
-            [[maybe_unused]] const int taken = ::open("/", O_PATH);
+        std::array<int, 2> pipe{}; // an end to read, an end to write
+        if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF || ::pipe(pipe.data()) != 0) {
+            continue;
+        }
+        // Reads of the one and writes to the other fail as those of a closed descriptor do.
+        ::dup2(pipe[descriptor == STDIN_FILENO ? 1 : 0], descriptor);
+        for (const int end : pipe) {
+            if (end != descriptor) {
+                ::close(end);
+            }
         }
     }
 }
 
-bool is_usable(int descriptor)
+bool is_readable(int descriptor)
 {
     const int flags = ::fcntl(descriptor, F_GETFL);
-    return flags != -1 && (flags & O_PATH) == 0;
+    return flags != -1 && (flags & O_ACCMODE) != O_WRONLY;
 }
 
 std::optional<std::size_t> bytes_left(int descriptor)

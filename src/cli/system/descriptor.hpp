@@ -22,8 +22,8 @@ struct ReaderGone {};
 /// written, so that no file opened later becomes standard output, and using them fails as it would have.
 void occupy_closed_descriptors();
 
-/// Whether it was open when the program started.
-[[nodiscard]] bool is_usable(int descriptor);
+/// Whether it can be read, as what was closed when the program started cannot.
+[[nodiscard]] bool is_readable(int descriptor);
 
 /// Bytes of a regular file between the place where the descriptor stands and the end; nothing of any other.
 [[nodiscard]] std::optional<std::size_t> bytes_left(int descriptor);

@@ -1,6 +1,7 @@
 #include "cli/system/mapped_file.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/system/platform.hpp"
 #include "cli/system/system.hpp"
 
 #include <fmt/format.h>
@@ -20,17 +21,6 @@ constexpr std::size_t enough_to_check = 16;
 [[noreturn]] void does_not_fit(const std::string& name, std::size_t bytes)
 {
     throw Error(ErrorKind::too_large, fmt::format("{} does not fit in memory: {} bytes and more", name, bytes));
-}
-
-/// Mappings grow without a copy: the kernel moves their pages.
-void* grown(void* begin, std::size_t from, std::size_t to, const std::string& name)
-{
-    void* room = from == 0 ? ::mmap(nullptr, to, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                           : ::mremap(begin, from, to, MREMAP_MAYMOVE);
-    if (room == MAP_FAILED) {
-        does_not_fit(name, to);
-    }
-    return room;
 }
 
 bool same_time(const timespec& a, const timespec& b)
@@ -93,7 +83,11 @@ void MappedFile::read_to_end(const FrontCheck& check, bool empty)
     for (;;) {
         if (size_ == mapped_) {
             const std::size_t room = std::max(first_room, 2 * mapped_);
-            begin_ = grown(begin_, mapped_, room, name_);
+            void* grown = platform::grow_mapping(begin_, mapped_, room);
+            if (grown == nullptr) {
+                does_not_fit(name_, room);
+            }
+            begin_ = grown;
             mapped_ = room;
         }
         const std::span free(static_cast<char*>(begin_) + size_, mapped_ - size_);
@@ -128,7 +122,7 @@ void MappedFile::require_unchanged() const
     if (descriptor_.number() == -1 || ::fstat(descriptor_.number(), &now) != 0) {
         return;
     }
-    if (now.st_size != status_.st_size || !same_time(now.st_mtim, status_.st_mtim)) {
+    if (now.st_size != status_.st_size || !same_time(platform::write_time(now), platform::write_time(status_))) {
         throw Error(ErrorKind::io, name_ + " changed while it was read");
     }
 }

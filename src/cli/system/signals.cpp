@@ -1,6 +1,7 @@
 #include "cli/system/signals.hpp"
 
 #include "cli/system/exit_code.hpp"
+#include "cli/system/platform.hpp"
 
 #include <array>
 #include <atomic>
@@ -15,19 +16,15 @@
 namespace attn::cli {
 namespace {
 
-// Everything that would end the program and leave its temporary file behind, but for what our own bugs raise: these, and the
-// real-time signals.
-constexpr std::array named{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF,
-                           SIGXCPU, SIGUSR1, SIGUSR2, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGSYS};
-
+/// Everything that would end the program and leave its temporary file behind, but for what our own bugs raise.
 sigset_t handled_set()
 {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : named) {
+    for (const int signal : platform::ending_signals()) {
         sigaddset(&set, signal);
     }
-    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
+    for (auto [signal, last] = platform::real_time_signals(); signal <= last; ++signal) {
         sigaddset(&set, signal);
     }
     return set;
@@ -109,7 +106,7 @@ void handle(int signal)
 
 void handle_signals()
 {
-    for (const int signal : named) {
+    for (const int signal : platform::ending_signals()) {
         handle(signal);
     }
     struct sigaction action = {};
@@ -143,7 +140,8 @@ void remove_on_signal(const std::string& path)
         std::memcpy(doomed_path.data(), path.c_str(), path.size() + 1);
         path_is_doomed = 1;
     }
-    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) { // there are so many that a run without a file would be slower
+    // There are so many that a run without a file would be slower.
+    for (auto [signal, last] = platform::real_time_signals(); signal <= last; ++signal) {
         handle(signal);
     }
 }

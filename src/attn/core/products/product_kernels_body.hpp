@@ -4,14 +4,26 @@
 
 #include "attn/core/products/product_kernels.hpp"
 
+#include <cstring>
+
 namespace attn::core {
 // Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
 // NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
 using Vector = double __attribute__((vector_size(8 * lanes)));
-/// In memory that is aligned for a double.
-using Unaligned = double __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
+
+// From and to memory that is aligned for a double. (A type with this alignment would be one for GCC alone.)
+[[gnu::always_inline]] inline Vector load(const double* from)
+{
+    Vector x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+}
+[[gnu::always_inline]] inline void store(double* to, Vector x)
+{
+    std::memcpy(to, &x, sizeof x);
+}
 
 template <Index rows>
 [[gnu::always_inline]] inline void add_rows(const double* A, Index row_step, Index term_step, Index count, const double* panel,
@@ -22,14 +34,14 @@ template <Index rows>
     for (Index i = 0; i < rows; ++i) {
 #pragma GCC unroll 16
         for (Index v = 0; v < vectors; ++v) {
-            sum[i][v] = *reinterpret_cast<const Unaligned*>(C + i * C_step + v * lanes);
+            sum[i][v] = load(C + i * C_step + v * lanes);
         }
     }
     for (Index k = 0; k < count; ++k) {
         Vector b[vectors];
 #pragma GCC unroll 16
         for (Index v = 0; v < vectors; ++v) {
-            b[v] = *reinterpret_cast<const Unaligned*>(panel + k * vectors * lanes + v * lanes);
+            b[v] = load(panel + k * vectors * lanes + v * lanes);
         }
 #pragma GCC unroll 16
         for (Index i = 0; i < rows; ++i) {
@@ -44,7 +56,7 @@ template <Index rows>
     for (Index i = 0; i < rows; ++i) {
 #pragma GCC unroll 16
         for (Index v = 0; v < vectors; ++v) {
-            *reinterpret_cast<Unaligned*>(C + i * C_step + v * lanes) = sum[i][v];
+            store(C + i * C_step + v * lanes, sum[i][v]);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace attn::transformer {
 // Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
@@ -14,8 +15,18 @@ namespace attn::transformer {
 namespace {
 
 using Vector = float __attribute__((vector_size(4 * lanes)));
-/// In memory that is aligned for a float.
-using Unaligned = float __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+
+// From and to memory that is aligned for a float. (A type with this alignment would be one for GCC alone.)
+[[gnu::always_inline]] inline Vector load(const float* from)
+{
+    Vector x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+}
+[[gnu::always_inline]] inline void store(float* to, Vector x)
+{
+    std::memcpy(to, &x, sizeof x);
+}
 
 constexpr Index most_vectors = vectors_by_4 > vectors_by_8 ? vectors_by_4 : vectors_by_8;
 
@@ -46,7 +57,7 @@ template <Index outputs, Index vectors, typename Weights>
         Vector x[vectors];
 #pragma GCC unroll 16
         for (Index v = 0; v < vectors; ++v) {
-            x[v] = *reinterpret_cast<const Unaligned*>(X + k * width + v * lanes);
+            x[v] = load(X + k * width + v * lanes);
         }
 #pragma GCC unroll 16
         for (Index j = 0; j < outputs; ++j) {
@@ -61,7 +72,8 @@ template <Index outputs, Index vectors, typename Weights>
     for (Index j = 0; j < outputs; ++j) {
 #pragma GCC unroll 16
         for (Index v = 0; v < vectors; ++v) {
-            *reinterpret_cast<Unaligned*>(sums + j * width + v * lanes) += sum[j][v];
+            float* const to = sums + j * width + v * lanes;
+            store(to, load(to) + sum[j][v]);
         }
     }
 }

@@ -1,0 +1,59 @@
+// What each system does in its own way, as functions that say the same on all. platform_linux.cpp or platform_macos.cpp is
+// compiled (src/CMakeLists.txt): Linux with either C library, and macOS. Nothing else in the program asks which system it is
+// on.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+
+#include <sys/stat.h>
+
+namespace attn::cli::platform {
+
+inline constexpr Index unlimited = std::numeric_limits<Index>::max();
+
+// ---- the machine -------------------------------------------------------------------------------------------------------
+
+/// Processors that this process may run on; 0: nobody says.
+[[nodiscard]] int processors();
+/// Bytes that the machine and the control groups of this process still have.
+[[nodiscard]] Index free_memory();
+/// Bytes of address space that count against RLIMIT_AS.
+[[nodiscard]] Index address_space();
+/// Bytes of memory that this process held at most, so far.
+[[nodiscard]] Index peak_memory();
+
+/// Settings of the allocator, where it has them; before threads start. One heap for all threads:
+void share_heap();
+/// Freed arrays up to `most` bytes are not given back to the system.
+void keep_freed(int most);
+
+// ---- signals -----------------------------------------------------------------------------------------------------------
+
+/// Those that end a program unless it handles them, beside the real-time signals, and but for what bugs raise.
+[[nodiscard]] std::span<const int> ending_signals();
+/// first … last; none where last < first.
+struct SignalRange {
+    int first = 0;
+    int last = -1;
+};
+[[nodiscard]] SignalRange real_time_signals();
+
+// ---- files -------------------------------------------------------------------------------------------------------------
+
+/// Whether a file may only grow, or a directory only get more files: nothing of it can be replaced.
+[[nodiscard]] bool only_appends(const std::string& path);
+/// Whether a file is a mount of its own, which no rename can replace.
+[[nodiscard]] bool is_mount(const std::string& path);
+/// Exchanges two files in one step; false where the file system cannot, or one is not there.
+bool exchange(const std::string& one, const std::string& other);
+/// When the file was last written.
+[[nodiscard]] timespec write_time(const struct stat& status);
+/// A mapping of `to` bytes that begins with the `from` bytes of that at `begin`, which goes; nullptr: there is no room.
+[[nodiscard]] void* grow_mapping(void* begin, std::size_t from, std::size_t to);
+
+} // namespace attn::cli::platform
