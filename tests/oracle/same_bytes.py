@@ -5,8 +5,9 @@ For another system, compiler or C library, and for a restructuring that promises
 formats; the files that are read come from tests/cli, tests/fuzz/corpus, data/ and ONE itself, some of them damaged. What names the
 machine is left out.
 
-usage: same_bytes.py ONE OTHER [--sets N] [--seed S] [--only COMMAND] [--one N]
-OTHER may be a command: "qemu-aarch64 attn-cli". --one runs a single set and shows it.
+usage: same_bytes.py ONE OTHER [--sets N] [--seed S] [--only COMMAND] [--one N] [--portable]
+OTHER may be a command: "qemu-aarch64 attn-cli". --one runs a single set and shows it. --portable for another kind of processor:
+attend, which usually takes the instructions that round least, has `--isa portable`.
 Exit 0: all the same, and at least SUCCEED of the sets succeed; 1: not.
 """
 import argparse
@@ -583,6 +584,13 @@ COMMANDS = {"run": (run, 34), "lines": (run_lines, 7), "model": (run_model, 14),
             "attend": (attend, 13), "mistaken": (mistaken, 4), "rest": (rest, 5), "wrong": (wrong, 9)}
 
 
+def portable(arguments):
+    """With `--isa portable` where another instruction set is named or is usual."""
+    named = {"avx2", "avx512", "neon", "auto"}
+    words = ["portable" if before == "--isa" and word in named else word for before, word in zip(["", *arguments], arguments)]
+    return [*words, "--isa", "portable"] if words[:1] == ["attend"] and "--isa" not in words else words
+
+
 def option_set(number, only, where):
     """Arguments, standard input and what OLD does of set `number`: a few draws, the first that succeeds; one in four, whatever
     comes."""
@@ -593,6 +601,8 @@ def option_set(number, only, where):
         make = COMMANDS[d.choices(kinds, [COMMANDS[kind][1] for kind in kinds])[0]][0]
         arguments, stdin = make(d)
         arguments += d.options(GLOBAL, 1, 2) if d.random() < 0.15 else []
+        if where.portable:
+            arguments = portable([str(word) for word in arguments])
         done = done_by(where.old, arguments, stdin, where.folder)
         if done[0] in (0, 1) or d.random() < 0.25:
             break
@@ -606,8 +616,8 @@ SECONDS = re.compile(r"\d+(\.\d+)? (s|ms|µs|us|min|GB|MB|kB)\b".encode())
 
 
 class Where:
-    def __init__(self, folder, old, seed):
-        self.folder, self.old, self.seed = folder, old, seed
+    def __init__(self, folder, given):
+        self.folder, self.old, self.seed, self.portable = folder, given.old, given.seed, given.portable
         self.recipes = sorted(path.stem for path in (ROOT / "data/recipes").iterdir())
         self.commands = "run attend explain plot check compare recipe bench schema manual-page completions help".split()
 
@@ -653,10 +663,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=COMMANDS)
     parser.add_argument("--one", type=int)
+    parser.add_argument("--portable", action="store_true")
     parser.add_argument("--failed", action="store_true", help="say which sets did not succeed")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        where = Where(ground(Path(name), given.old), given.old, given.seed)
+        where = Where(ground(Path(name), given.old), given)
 
         def both(number):
             arguments, stdin, old = option_set(number, given.only, where)
