@@ -79,7 +79,7 @@ class HeatMap {
 
   /// How wide the words are, which is what the labels need.
   measure() {
-    this.pencil.font = "13px " + getComputedStyle(document.body).fontFamily;
+    this.pencil.font = "600 13px " + getComputedStyle(document.body).fontFamily;
     const widthOf = (words, at) => this.pencil.measureText(shortened(words[at]) + (isRepeated(words, at) ? String(at) : "")).width;
     const widest = (words) => words.reduce((most, _, at) => Math.max(most, widthOf(words, at)), 0);
     this.rowText = widest(result.rows);
@@ -100,20 +100,21 @@ class HeatMap {
       return;
     }
     const { T, S } = result;
-    const narrow = innerWidth < 700;
+    const narrow = onPhone.matches;
+    const lines = narrow ? Math.ceil((this.rowText - 14) / 70) : 1; // of the longest word
     this.left = Math.ceil(Math.min(this.rowText + 14, narrow ? 92 : 120));
     const tall = T > 1.5 * S; // and so with a scroll bar beside it
     const fit = (room - this.left - (tall ? 18 : 2)) / S;
-    const least = narrow ? 26 : S <= 30 ? 14 : 0.4;
+    const least = narrow ? Math.max(26, 17 * Math.ceil(this.columnText / 280)) : S <= 30 ? 14 : 0.4;
     const usual = Math.min(Math.max(tall ? fit : Math.min(fit, this.roomBelow() / T), least), mostCell);
     const height = tall ? Math.min(usual, Math.max(20, 900 / T)) : usual;
     const width = usual * this.zoom;
     this.width = width;
-    this.height = Math.max(height, Math.min(24, 320 / T)) * this.zoom; // few rows are not flat
+    this.height = Math.max(height, Math.min(24, 320 / T), 17 * lines) * this.zoom; // few rows are not flat
     this.pitch = Math.min(width, this.height) >= 20 ? 17 : 12; // pixels from one label to the next, at least
     this.stage.classList.toggle("dense", this.pitch === 12);
     this.upright = this.columnText + 8 > width; // words that do not fit side by side are turned
-    this.top = this.upright ? Math.ceil(Math.min(this.columnText, narrow ? 130 : 96)) + 10 : 24;
+    this.top = this.upright ? Math.ceil(Math.min(this.columnText, narrow ? 300 : 96)) + 10 : 24;
     this.space.style.width = `${this.left + S * this.width + 1}px`;
     this.space.style.height = `${this.top + T * this.height + 1}px`;
     this.stage.style.width = "0";
@@ -286,14 +287,14 @@ class HeatMap {
     this.label(this.rowLabels, result.rows, rows, this.height, current.row, (label, at) => {
       const middle = (at + 0.5) * this.height - this.y;
       label.style.width = `${this.left - 8}px`;
-      label.style.transform = `translate(0, ${this.top + middle - pitch / 2}px)`;
+      label.style.transform = `translate(0, calc(${this.top + Math.min(middle, this.view.height - pitch / 2)}px - 50%))`;
       return middle >= pitch / 2 - 3 && middle <= this.view.height - pitch / 2 + 3;
     });
     this.label(this.columnLabels, result.columns, columns, this.upright ? this.width : Infinity, this.seat(current.column), (label, at) => {
       const middle = this.left + (at + 0.5) * this.width - this.x;
       label.style.width = this.upright ? `${this.top - 6}px` : `${this.width - 4}px`;
       label.style.transform = this.upright
-        ? `translate(${middle - pitch / 2}px, ${this.top - 4}px) rotate(-90deg)`
+        ? `translate(${middle}px, ${this.top - 4}px) rotate(-90deg) translate(0, -50%)`
         : `translate(${middle - this.width / 2 + 2}px, ${this.top - pitch - 4}px)`;
       return middle >= this.left + pitch / 2 - 3 && middle <= this.left + this.view.width - pitch / 2 + 3;
     });

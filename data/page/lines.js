@@ -6,7 +6,7 @@ const leastShare = 0.02; // of the scale; thinner lines are left out
 
 class Lines {
   constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { root, onPoint, onSelect, head: 0, row: 0, column: 0, pointed: null });
+    Object.assign(this, { root, onPoint, onSelect, head: 0, row: 0, column: 0, pointed: null, pitch: lineRow });
     const make = (name, attributes = {}) => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", name);
       Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
@@ -19,7 +19,6 @@ class Lines {
     this.svg.append(this.all, this.own);
     this.left = this.listOf(result.rows, "asking", "rows");
     this.right = this.listOf(result.columns, "asked", "columns");
-    root.style.setProperty("--line-row", `${lineRow}px`);
     this.scroller = element("div", { class: "line-scroller" }, element("div", { class: "line-space" }, this.left, this.svg, this.right));
     root.append(this.scroller);
     new ResizeObserver(() => this.draw()).observe(root);
@@ -82,9 +81,9 @@ class Lines {
       return; // a question about its size would lay out the whole page
     }
     const { scrollTop, clientHeight } = this.scroller;
-    const top = this.row * lineRow;
-    if (top < scrollTop || top + lineRow > scrollTop + clientHeight) {
-      this.scroller.scrollTop = top - (clientHeight - lineRow) / 2;
+    const top = this.row * this.pitch;
+    if (top < scrollTop || top + this.pitch > scrollTop + clientHeight) {
+      this.scroller.scrollTop = top - (clientHeight - this.pitch) / 2;
     }
   }
 
@@ -95,7 +94,7 @@ class Lines {
 
   line(row, column) {
     const share = this.share(row, column);
-    const [from, to, width] = [(row + 0.5) * lineRow, (column + 0.5) * lineRow, this.width];
+    const [from, to, width] = [(row + 0.5) * this.pitch, (column + 0.5) * this.pitch, this.width];
     const bend = width * 0.45;
     return this.make("path", {
       d: `M0 ${from} C${bend} ${from} ${width - bend} ${to} ${width} ${to}`,
@@ -108,8 +107,11 @@ class Lines {
     if (this.root.hidden) {
       return;
     }
-    const height = Math.max(result.T, result.S) * lineRow;
-    this.svg.setAttribute("height", height);
+    const buttons = [...this.left.buttons, ...this.right.buttons];
+    const setPitch = (pixels) => this.root.style.setProperty("--line-row", `${(this.pitch = pixels)}px`);
+    setPitch(lineRow);
+    setPitch(buttons.reduce((most, button) => Math.max(most, button.offsetHeight), 0)); // all are as high as the longest word
+    this.svg.setAttribute("height", Math.max(result.T, result.S) * this.pitch);
     this.width = Math.max(this.svg.parentElement.clientWidth - this.left.offsetWidth - this.right.offsetWidth, 60);
     this.svg.setAttribute("width", this.width);
     const shares = new Float32Array(result.T * result.S);

@@ -55,7 +55,7 @@ def test_labels_neither_touch_nor_leave_their_place(page, name, size):
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_long_words_are_cut_and_their_positions_are_not(page, size):
+def test_long_words_are_broken_and_their_positions_are_not(page, size):
     browser = page("incomprehensibilities and incomprehensibilities", size=size)
     names, positions = browser.boxes(".weights .what"), browser.boxes(".weights .position")
     assert (len(names), len(positions)) == (3, 2)
@@ -72,6 +72,57 @@ def test_a_phone_scrolls_in_one_direction_alone(page, name, view):
         browser.run("update({step: arguments[0]})", step)
         browser.settle()
         assert browser.run("return document.documentElement.scrollWidth") == NARROW[0]
+
+
+CUT = """
+const found = [], range = document.createRange(), nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+const scrollsAcross = ".table, .bench-rows, .scroller, .model-grid, .line-scroller"; // boxes of tables and pictures
+while (nodes.nextNode()) {
+  const text = nodes.currentNode, own = text.parentElement;
+  if (!text.data.trim() || own.closest("script, style, noscript, .unseen, .skip, option")) { continue }
+  range.selectNodeContents(text);
+  for (const box of range.getClientRects()) {
+    for (let each = own; each; each = each.parentElement) {
+      const { overflowX } = getComputedStyle(each), { left, right, top, bottom } = each.getBoundingClientRect();
+      const across = box.left < left - 1.5 || box.right > right + 1.5, down = box.top < top - 4 || box.bottom > bottom + 4;
+      const view = each === document.documentElement;
+      if (overflowX === "visible" ? view && across : overflowX === "hidden" || overflowX === "clip" ? across || down : across && !each.matches(scrollsAcross)) { found.push(text.data) }
+      if (overflowX === "auto" || overflowX === "scroll") { break }
+    }
+  }
+}
+for (const list of [...document.querySelectorAll("select")].filter((each) => each.offsetWidth > 0)) {
+  const only = list.cloneNode(), { text } = list.selectedOptions[0];
+  only.append(element("option", { text }));
+  list.after(only);
+  if (only.offsetWidth > list.offsetWidth) { found.push(text) }
+  only.remove();
+}
+return found;"""
+UNCUT = {
+    "four": [SENTENCE, "--heads", 4],
+    "causal": [SENTENCE, "--heads", 8, "--embed-dim", 32, "--causal"],
+    "long": [f"incomprehensibilities and {LONG.split()[0]} Donaudampfschifffahrtselektrizitaetenhauptbetriebswerk are counterrevolutionaries", "--heads", 2],
+    "scripts": [SCRIPTS],
+    "induction": ["the cat sat on the mat and the cat sat", "--model", "induction"],
+    "two-blocks": ["incomprehensibilities are words", "--model", "two-blocks"],
+}
+
+
+@pytest.mark.parametrize("name", UNCUT)
+def test_a_phone_cuts_nothing(page, name):
+    browser = page(*UNCUT[name], size=NARROW, touch=True)
+    for step in range(browser.run("return kinds.length")):
+        browser.run("update({step: arguments[0], row: arguments[0] % result.T, column: 0})", step)
+        browser.settle()
+        assert browser.run(CUT) == [], step
+    if browser.one("#what-if").is_displayed():
+        browser.run("find('what-causal').click(); find('what-hide').selectedIndex = 3; find('what-hide').dispatchEvent(new Event('change'))")
+        browser.settle()
+        assert browser.text("#what-command") and browser.run(CUT) == []
+    browser.run("update({view: 'lines'})")
+    browser.settle()
+    assert browser.run(CUT) == [] and browser.run("return document.documentElement.scrollWidth") == NARROW[0]
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
