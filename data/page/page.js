@@ -418,7 +418,6 @@ document.querySelectorAll(".of-layers").forEach((hint) => {
   hint.hidden = layers.length < 2;
 });
 find("heads-section").hidden = !heads;
-find("heads-hint").hidden = !areWeights;
 find("reading").setAttribute("aria-label", areWeights ? "What the word attends to" : "The numbers of a row");
 find("steps").hidden = !hasSteps;
 document.querySelectorAll(".of-steps").forEach((hint) => {

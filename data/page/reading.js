@@ -92,7 +92,7 @@ function others(more, hidden, rest) {
 function entropySentence(head, row, seen) {
   const nats = entropy(head, row);
   return element("p", { class: "entropy" }, "Entropy ", element("strong", { text: number(nats) }),
-    seen === 0 ? " nats: it sees no word." : ` of at most ${number(Math.log(seen))} nats: as spread out as ${Math.exp(nats).toFixed(1)} equal shares.`);
+    seen === 0 ? " nats: it sees no word." : ` of at most ${number(Math.log(seen))} nats: as spread out as ${Math.exp(nats).toFixed(1)} equal shares. The mean of the head’s rows is ${number(meanEntropy(head))}.`);
 }
 
 /// What one word attends to, from the most on.
@@ -156,9 +156,7 @@ function showPairs(root, head, onSelect) {
     })),
     places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
     forced.size > 0 ? element("p", { class: "rest", text: `Without ${forced.size === 1 ? "the row that sees" : `the ${forced.size} rows that see`} one word alone: there the mask says the weight.` }) : "",
-    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meaningOf(roleOf(head))}.`) : "",
-    areWeights ? element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
-      element("strong", { text: number(meanEntropy(head)) }), " nats.") : "");
+    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meaningOf(roleOf(head))}.`) : "");
 }
 
 /// "Layer 5, head 3: previous 0.94, mean entropy 0.5123"; of numbers that are no weights the head alone.
@@ -189,12 +187,11 @@ class Heads {
   fill() {
     if (result.H > mostThumbnails) {
       this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
-        element("option", { value: head, text: headText(head) + (roleText(head) && `: ${roleText(head)}`) + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
+        element("option", { value: head, text: nameOfHead(head) })));
       this.list.addEventListener("change", () => this.onSelect(Number(this.list.value)));
       this.root.replaceChildren(this.list);
       return;
     }
-    this.anyRole = Array.from({ length: result.H }, (_, head) => roleText(head)).some((text) => text !== "");
     this.buttons = Array.from({ length: result.H }, (_, head) => this.thumbnail(head));
     this.root.replaceChildren(...this.buttons);
   }
@@ -209,8 +206,8 @@ class Heads {
     pencil.imageSmoothingEnabled = false;
     pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
     const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
-      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }), areWeights ? element("span", { class: "head-entropy", text: meanEntropy(head).toFixed(2) }) : "",
-      this.anyRole ? element("span", { class: "head-role", text: roleText(head) && meanNames[roleOf(head)], title: roleText(head) && meaningOf(roleOf(head)) }) : "");
+      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }),
+      element("span", { class: "head-role", text: roleText(head) && meanNames[roleOf(head)], title: roleText(head) && meaningOf(roleOf(head)) }));
     button.addEventListener("click", () => this.onSelect(head));
     return button;
   }

@@ -144,9 +144,16 @@ def test_the_step_of_the_dropout_gives_what_the_context_is_made_of(page):
 def test_entropies_are_those_of_the_program(page):
     browser = page(SENTENCE, "--heads", 2)
     rows = succeeds("run", SENTENCE, "--heads", 2, "--json", "--show", "entropy").json["entropy"]
-    assert [head.text for head in browser.all(".head-entropy")] == [f"{sum(row) / 6:.2f}" for row in rows]
+    assert browser.run("return heads.buttons.map((button) => button.ariaLabel)") == [f"Head {head}, mean entropy {sum(row) / 6:.4f}" for head, row in enumerate(rows)]
     browser.all(".token")[3].click()
-    assert f"Entropy {rows[0][3]:.4f} of at most 1.7918 nats" in browser.text("#row .entropy")
+    said = browser.text("#row .entropy")
+    assert said.startswith(f"Entropy {rows[0][3]:.4f} of at most 1.7918 nats") and said.endswith(f" The mean of the head’s rows is {sum(rows[0]) / 6:.4f}.")
+
+
+def test_entropy_stands_in_the_details_of_the_row_alone(page):
+    browser = page(SENTENCE, "--heads", 4)
+    lines = [line for line in browser.one("body").text.split("\n") if "ntropy" in line]
+    assert lines == browser.one("#row .entropy").text.split("\n") and len(lines) == 1
 
 
 def test_the_most_that_an_entropy_can_be_counts_the_keys_that_a_row_sees(page, tmp_path):
