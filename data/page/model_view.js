@@ -1,17 +1,12 @@
-// All heads of all layers at once: small pictures on one canvas, rows layers, columns heads, framed in the colour of what a head does most.
+// All heads of all layers at once, in place of those of one layer: small pictures on one canvas, framed in the colour of what a head does
+// most; rows are layers, columns heads, or a few heads are one row.
 // Below each picture a strip: the row of the word that is pointed at, or else of the chosen one. One element, the cell that has the
 // focus, moves over the canvas, as in the heat map.
 
 /// What `compute` finds where `layer` is the layer that is looked at.
-function inLayer(layer, compute) {
-  const kept = result;
-  result = resultOf(layer);
-  try {
-    return compute();
-  } finally {
-    result = kept;
-  }
-}
+const inLayer = (layer, compute) => within(resultOf(layer), compute);
+
+const fewHeads = 8; // stand in one row
 
 class ModelView {
   constructor({ onOpen }) {
@@ -104,9 +99,12 @@ class ModelView {
   }
 
   toggle(open = this.body.hidden) {
+    const left = open && find("heads").contains(document.activeElement);
     this.body.hidden = this.sorting.hidden = !open;
+    find("heads-section").hidden = open || heads === null;
     this.button.setAttribute("aria-expanded", String(open));
     this.layout();
+    left && this.cell.focus();
   }
 
   /// The places in the order that is asked for; of a mean that no head has, the first ones last.
@@ -123,17 +121,18 @@ class ModelView {
     if (room === 0 || this.body.hidden) {
       return;
     }
-    const byLayer = this.order === "layer";
+    const labelled = 70; // a picture with "11.10 0.94" below it
+    const places = Math.max(Math.floor((room - 4) / labelled), 1);
+    const byLayer = (this.byLayer = this.order === "layer" && this.places.length > Math.min(places, fewHeads));
     const shown = this.sorted();
     const chosen = this.shown?.[this.at];
     this.shown = shown;
     this.at = chosen ? shown.indexOf(chosen) : this.at;
     this.left = byLayer ? 30 : 4;
     this.top = byLayer ? 22 : 4;
-    this.caption = byLayer ? 0 : 16;
+    this.caption = byLayer ? 0 : 20;
     const gap = room < 560 ? 4 : 8;
-    const labelled = 70; // a picture with "11.10 0.94" below it
-    const fitting = byLayer ? this.most : Math.max(Math.floor((room - 4) / labelled), 1);
+    const fitting = byLayer ? this.most : Math.min(places, shown.length);
     const high = Math.min(Math.max(Math.floor(760 / layers.length) - 16, 44), 88); // so that a dozen layers are seen at once
     this.size = Math.min(Math.max(Math.floor((room - this.left + gap) / fitting) - gap, 20), high);
     this.columns = byLayer ? this.most : fitting;
@@ -170,11 +169,11 @@ class ModelView {
       return made;
     };
     const [across, down] = [this.left, this.top];
-    const made = this.order === "layer"
+    const made = this.byLayer
       ? [...Array.from({ length: this.most }, (_, head) => label(across + head * this.stepX, 0, String(resultOf(0).heads[head] ?? head), "of-head")),
         ...layers.map(({ layer }, i) => label(0, down + i * this.stepY + this.size / 2 - 9, String(layer), "of-layer"))]
-      : this.shown.map(({ layer, head, x, y, means }) => label(across + x * this.stepX, down + y * this.stepY + this.under + this.strip,
-        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
+      : this.shown.map(({ layer, head, x, y, means, role }) => label(across + x * this.stepX, down + y * this.stepY + this.under + this.strip + 4,
+        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanNames[role] ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
     this.labels.replaceChildren(...made);
   }
 

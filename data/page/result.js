@@ -16,6 +16,16 @@ function resultOf(layer) {
   return (results[layer] ??= readResult(layers.length > 0 ? { ...json, ...arrays, config: { dtype: "float32", dims, attention } } : json));
 }
 let result = resultOf(0);
+/// What `compute` finds where `other` is the result that is looked at.
+function within(other, compute) {
+  const kept = result;
+  result = other;
+  try {
+    return compute();
+  } finally {
+    result = kept;
+  }
+}
 /// Maps and lines of words that run right to left begin on the right.
 const mirrored = isRightToLeft(result.columns);
 

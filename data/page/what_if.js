@@ -39,22 +39,20 @@ function closedByFile(saved) {
   return plain ? Uint8Array.from(masked.values, (value, i) => value === -Infinity && !saved.hidden.has(i % S)) : null;
 }
 
-/// The scores of all heads, which no change touches.
-function allScores(saved) {
-  const { H, T, S, scores, weights } = saved;
-  if (!scores && !saved.ownScores) {
-    const values = new weights.values.constructor(H * T * S);
-    for (let row = 0; row < H * T; ++row) {
-      values.set(scoresOfRow(Math.floor(row / T), row % T), row * S);
-    }
-    saved.ownScores = { shape: [H, T, S], values };
+/// An array like the weights, made row by row.
+function byRow({ H, T, S, weights }, make) {
+  const values = new weights.values.constructor(H * T * S);
+  for (let row = 0; row < H * T; ++row) {
+    values.set(make(Math.floor(row / T), row % T), row * S);
   }
-  return scores ?? saved.ownScores;
+  return { shape: [H, T, S], values };
 }
 
-/// A result like `saved` with the change in it. `result` is it meanwhile, since all arithmetic reads that.
+/// The scores of all heads, which no change touches.
+const allScores = (saved) => saved.scores ?? (saved.ownScores ??= byRow(saved, scoresOfRow));
+
+/// A result like `saved` with the change in it.
 function changedResult(saved, changes) {
-  const { H, T, S } = saved;
   const scale = scaleOfChange(saved, changes);
   const attention = { ...saved.attention, causal: changes.causal, scale };
   if (scale === undefined) {
@@ -62,16 +60,8 @@ function changedResult(saved, changes) {
   }
   const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, output: null };
   const made = { ...saved, ...without, attention, hidden: new Set(changes.hidden), closed: closedByFile(saved), changed: true };
-  const before = result;
-  result = saved;
-  made.scores = allScores(saved);
-  result = made;
-  const values = new saved.weights.values.constructor(H * T * S);
-  for (let row = 0; row < H * T; ++row) {
-    values.set(softmax(stagesOfRow(Math.floor(row / T), row % T).last), row * S);
-  }
-  result = before;
-  made.weights = { shape: [H, T, S], values };
+  made.scores = within(saved, () => allScores(saved));
+  made.weights = within(made, () => byRow(saved, (head, row) => softmax(stagesOfRow(head, row).last)));
   return made;
 }
 

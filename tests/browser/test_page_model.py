@@ -7,6 +7,7 @@ import pytest
 from keys import Keys
 from program import succeeds
 from tensors import numpy
+from test_page_layout import outside
 
 SENTENCE = "the cat sat on the mat and the cat sat"
 SIZES = [(1280, 900), (768, 900), (360, 740)]
@@ -64,6 +65,20 @@ def test_the_means_are_those_of_the_summary(page):
             assert mean == pytest.approx(theirs[name], abs=1e-6), name
     assert browser.run("return modelView.places.map(({ role }) => role)") == ["previous", "previous", "induction", "induction"]
     assert "previous" in browser.text(".model-key") and "induction" in browser.text(".model-key")
+
+
+@pytest.mark.parametrize("model", ["induction", "two-blocks"])
+def test_the_heads_of_a_small_model_are_one_row_above_a_map_in_the_first_screen(page, model):
+    browser = page(SENTENCE, "--model", model)
+    gathered(browser)
+    assert browser.one("#model-body").is_displayed() and not browser.one("#heads").is_displayed()
+    assert browser.run("return new Set(modelView.shown.map(({ y }) => y)).size") == 1
+    assert outside(browser.boxes("#heat-map .stage"), (0, 0, 1280, 900)) == []
+    browser.press("m")
+    assert not browser.one("#model-body").is_displayed() and browser.one("#heads").is_displayed()
+    browser.run("heads.buttons[0].focus()")
+    browser.press("m")
+    assert browser.run("return document.activeElement === modelView.cell")
 
 
 def test_each_planted_pattern_is_drawn_named_and_framed(browser, tmp_path):
