@@ -36,6 +36,9 @@ function imageOf(head, height = result.T, width = result.S) {
   return canvas;
 }
 
+/// The digits in a cell; none where it is masked.
+const cellText = (head, row, column) => (isMasked(head, row, column) ? "" : shortNumber(weight(head, row, column)));
+
 const mostCell = 64;
 const belowMap = 112; // pixels of the key and what is said of it
 const leastMap = 340;
@@ -218,19 +221,20 @@ class HeatMap {
     for (let row = rows[0]; gap && height >= 6 && row <= rows[1]; ++row) {
       pencil.fillRect(0, Math.round(row * height - this.y - gap / 2), view.width, gap);
     }
-    if (width >= 38 && height >= 20) {
+    const numbered = width >= 38 && height >= 20;
+    if (numbered) {
       this.drawNumbers(rows, columns);
     }
     if (change !== null && width >= 5 && height >= 5) {
-      this.drawChanges(rows, columns);
+      this.drawChanges(rows, columns, numbered ? cellText : undefined);
     }
     if (this.pointed) {
       this.drawCross();
     }
   }
 
-  /// Around each cell that a what-if makes another.
-  drawChanges(rows, columns) {
+  /// Around each cell of which a what-if shows other digits.
+  drawChanges(rows, columns, shown) {
     const { pencil, width, height } = this;
     const inset = width >= 14 ? 2.5 : 1;
     pencil.strokeStyle = getComputedStyle(document.body).getPropertyValue("--change");
@@ -238,7 +242,7 @@ class HeatMap {
     pencil.setLineDash(width >= 14 ? [4, 3] : []);
     for (let row = rows[0]; row < rows[1]; ++row) {
       for (let seat = columns[0]; seat < columns[1]; ++seat) {
-        if (isChanged(this.head, row, this.seat(seat))) {
+        if (isChanged(this.head, row, this.seat(seat), shown)) {
           pencil.strokeRect(seat * width - this.x + inset, row * height - this.y + inset, width - 2 * inset, height - 2 * inset);
         }
       }
@@ -255,12 +259,8 @@ class HeatMap {
       const scale = scaleOf(this.head, row);
       for (let seat = columns[0]; seat < columns[1]; ++seat) {
         const column = this.seat(seat);
-        const w = weight(this.head, row, column);
-        const none = hasMask() && w === 0 && isMasked(this.head, row, column);
-        pencil.fillStyle = inkOn(shareOf(w, scale));
-        if (!none) {
-          pencil.fillText(shortNumber(w), (seat + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
-        }
+        pencil.fillStyle = inkOn(shareOf(weight(this.head, row, column), scale));
+        pencil.fillText(cellText(this.head, row, column), (seat + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
       }
     }
   }

@@ -29,7 +29,6 @@ const positionNames = { sinusoidal: "sinusoidal positions", rope: "rotary positi
 /// What this is: of what kind, how large, and where its numbers come from.
 function facts() {
   const { H, T, S, queries, keys, values, config, attention } = result;
-  const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
   const seeds = [...new Set((config.draws ?? []).map((draw) => draw.seed).filter((seed) => seed !== undefined))];
   const file = config.parameters?.file;
   const parts = [
@@ -37,11 +36,11 @@ function facts() {
     attention.causal ? "causal" : "",
     attention.window ? "window" : "",
     attention.mask ? "with a mask" : "",
-    result.hidden.size > 0 ? `${count(result.hidden.size, "word")} hidden` : "",
+    result.hidden.size > 0 ? `${counted(result.hidden.size, "word")} hidden` : "",
     attention.positions ? positionNames[attention.positions.kind] : "",
     layers.length > 0 ? `layer ${result.layer}` : "",
-    result.cross || result.chosen || T !== S ? `${count(T, "query word")}, ${count(S, "key word")}` : count(T, "word"),
-    (result.chosenHeads && H === 1 ? headText(0) : count(H, "head")) + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
+    result.cross || result.chosen || T !== S ? `${counted(T, "query word")}, ${counted(S, "key word")}` : counted(T, "word"),
+    (result.chosenHeads && H === 1 ? headText(0) : counted(H, "head")) + (keys && keys.shape[0] !== H ? ` sharing ${counted(keys.shape[0], "key/value head")}` : ""),
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
     values ? `d_v ${values.shape[2]}` : "",
     config.dtype ?? "",
@@ -200,7 +199,9 @@ function showChange(changes) {
   showLayer(state.layer);
   state.step = Math.max(kinds.findIndex((each) => each.name === kind), 0);
   showAll();
-  announce(changes === null ? "The numbers of the file" : `${countChanged(resultOf(0))} weights changed`);
+  const said = changes === null ? "" : changedText(resultOf(0));
+  find("what-count").textContent = said;
+  announce(said || "The numbers of the file");
 }
 
 function showShade(name) {

@@ -83,7 +83,7 @@ class Sentences {
 
 /// "506 more words together 0.0031, 3 of them masked"
 function others(more, hidden, rest) {
-  const words = `${more} more ${more === 1 ? "word" : "words"}`;
+  const words = counted(more, "more word");
   const sum = areWeights ? ` together ${number(Math.max(rest, 0))}` : "";
   return hidden >= more ? `${words} masked` : words + sum + (hidden ? `, ${hidden} of them masked` : "");
 }

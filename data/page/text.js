@@ -44,6 +44,9 @@ function shortNumber(x) {
   return Number.isNaN(x) ? "nan" : text.replace(/-/g, "−");
 }
 
+/// "1 word", "2 words".
+const counted = (count, name) => `${count} ${name}${count === 1 ? "" : "s"}`;
+
 const masked = "masked";
 /// A score, which −∞ takes out of the sum.
 const score = (x) => (x === -Infinity ? masked : number(x));

@@ -127,17 +127,16 @@ function commandOf(saved, changes) {
   return parts.join(" ");
 }
 
-/// How many weights are others than those of the file.
-function countChanged(saved) {
+/// "3 of 36 weights have changed": of those of the file.
+function changedText(saved) {
   const { values } = saved.weights;
-  return result.weights.values.reduce((count, w, i) => count + (w !== values[i] && !(Number.isNaN(w) && Number.isNaN(values[i]))), 0);
+  const count = result.weights.values.reduce((sum, w, i) => sum + (w !== values[i] && number(w) !== number(values[i])), 0);
+  return `${count} of ${counted(values.length, "weight")} ${count === 1 ? "has" : "have"} changed`;
 }
 
-/// Whether a cell is not as the file has it.
-const isChanged = (head, row, column) => {
-  const place = (head * result.T + row) * result.S + column;
-  return change !== null && result.weights.values[place] !== resultOf(0).weights.values[place];
-};
+/// Whether a cell is not shown as of the file.
+const isChanged = (head, row, column, shown = (...cell) => number(weight(...cell))) =>
+  change !== null && shown(head, row, column) !== within(resultOf(0), () => shown(head, row, column));
 
 /// 0.1 … 10 in even steps of the logarithm, two digits each.
 const temperatureAt = (place) => Number((10 ** Number(place)).toPrecision(2));
@@ -213,8 +212,6 @@ class WhatIf {
     find("what-command-row").hidden = change === null;
     find("what-command").textContent = change === null ? "" : command || "No option takes off what the recipe says.";
     find("what-copy").hidden = command === "";
-    const count = change === null ? 0 : countChanged(this.saved);
-    find("what-count").textContent = change === null ? "" : `${count} of ${result.weights.values.length} weights are others`;
   }
 
   async copy() {

@@ -305,14 +305,14 @@ class Workbench {
     const scale = scaleOf(head, row);
     const lines = places.map((place) => {
       const seen = !isMasked(head, row, place);
-      const changed = isChanged(head, row, place);
+      const changed = isChanged(head, row, place, (...cell) => benchNumber(weight(...cell)));
       const cells = columns.map((each) => this.number(each, place, lit(each.step), changed && each.name === "weight"));
       const key = pair ? element("td", { class: lit(scoreAt) }, strip(vectors(head, row, place)[1], mostOfKeys, "k")) : null;
       const value = values ? element("td", { class: lit(mixAt) }, strip(rowOf(values, keyHead(head, values), place), mostOfValues, "v")) : null;
       if (value) {
         value.firstChild.style.opacity = String(0.06 + 0.94 * shareOf(shares[place], scale));
       }
-      return element("tr", { "data-key": place, class: [place === column ? "current" : "", seen ? "" : "unseen-word", changed ? "changed" : ""].join(" ") },
+      return element("tr", { "data-key": place, class: `${place === column ? "current" : ""} ${seen ? "" : "unseen-word"}` },
         element("th", { scope: "row", title: visible(result.columns[place]) }, wordAt(result.columns, place)), key, ...cells, value);
     });
     const below = values ? [element("tr", { class: "of-context" }, element("th", { scope: "row", colspan: 1 + columns.length + (pair ? 1 : 0) }, "Σ weight × value = context of ", word(result.rows[row])),
