@@ -429,7 +429,7 @@ document.title = `${areWeights ? "Attention" : "Numbers"}: ${sentence}`;
 find("title").textContent = `${areWeights ? "What each word attends to" : "Numbers"}: ${sentence}`;
 find("notes").append(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
   result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
-  isOfRun && !hasSteps ? element("p", { text: "A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about." }) : "");
+  isOfRun && !hasSteps ? element("p", {}, ...unbroken("A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about.")) : "");
 const title = json.config?.title;
 find("name").hidden = !title;
 find("name").textContent = title ? visible(title) : "";

@@ -39,7 +39,7 @@ function keyTable(cell, caption, headings, texts, foot) {
 /// Whether `run`, which has --show, made the result: its config draws, that of a tensor alone does not.
 const isOfRun = result.config.draws?.length > 0 || layers.length > 0;
 
-const absent = (what, show) => [say(`This page holds no ${what}.` + (isOfRun ? ` A page made with ${show} among --show shows this step's numbers.` : ""))];
+const absent = (what, show) => [say(...unbroken(`This page holds no ${what}.` + (isOfRun ? ` A page made with ${show} among --show shows this step's numbers.` : "")))];
 
 // ---- the steps -------------------------------------------------------------------------------------------------------
 

@@ -98,6 +98,13 @@ const positionOf = (words, place) => (isRepeated(words, place) ? element("sub", 
 /// A word with it.
 const wordAt = (words, place) => element("span", {}, word(words[place]), positionOf(words, place));
 
+/// A text, a command say, of which each option with its value is an element that stays on a line.
+function unbroken(text) {
+  const word = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/.source;
+  const parts = text.match(new RegExp(`--${word}(?: (?!--)${word})?|${word}|[^]`, "g")) ?? [];
+  return parts.map((part) => (part.startsWith("--") ? element("span", { class: "option", text: part }) : part));
+}
+
 const find = (id) => document.getElementById(id);
 
 function announce(text) {

@@ -127,13 +127,6 @@ function commandOf(saved, changes) {
   return parts.join(" ");
 }
 
-/// A command as text and elements: each option with its value is one, which stays on a line.
-function unbroken(command) {
-  const word = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/.source;
-  const parts = command.match(new RegExp(`--${word}(?: (?!--)${word})?|${word}|[^]`, "g"));
-  return parts.map((part) => (part.startsWith("--") ? element("span", { class: "option", text: part }) : part));
-}
-
 /// "3 of 36 weights have changed": of those of the file.
 function changedText(saved) {
   const { values } = saved.weights;
@@ -158,7 +151,7 @@ class WhatIf {
     root.hidden = why === "-";
     this.there = why === "";
     find("what-controls").hidden = !this.there;
-    find("what-note").textContent = why === "-" ? "" : why;
+    find("what-note").replaceChildren(...unbroken(why === "-" ? "" : why));
     if (!this.there) {
       return;
     }
@@ -217,7 +210,7 @@ class WhatIf {
     this.root.classList.toggle("changes", change !== null);
     const command = change === null ? "" : commandOf(this.saved, this.now);
     find("what-command-row").hidden = change === null;
-    find("what-command").replaceChildren(...(command ? unbroken(command) : change === null ? [] : ["No option takes off what the recipe says."]));
+    find("what-command").replaceChildren(...unbroken(change === null ? "" : command || "No option takes off what the recipe says."));
     find("what-copy").hidden = command === "";
   }
 

@@ -136,12 +136,13 @@ def test_what_changed_in_the_digits_shown_is_marked_and_nothing_else(page):
     assert browser.text("#what-count") == "1 of 1 weight has changed"
 
 
-LINES = """const code = find("what-command"), range = document.createRange();
-code.style.flex = `0 0 ${arguments[0]}px`;
-const nodes = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), texts = [];
+LINES = """const part = find(arguments[0]), range = document.createRange();
+part.style.flex = "none";
+part.style.width = `${arguments[1]}px`;
+const nodes = document.createTreeWalker(part, NodeFilter.SHOW_TEXT), texts = [];
 while (nodes.nextNode()) { texts.push(nodes.currentNode) }
 const place = (at) => { for (const text of texts) { if (at <= text.length) { return [text, at] } at -= text.length } };
-return [...code.textContent.matchAll(/--[a-z-]+(?: [^-]\\S*)?/g)].map(({ 0: option, index }) => {
+return [...part.textContent.matchAll(/--[a-z-]+(?: [^-]\\S*)?/g)].map(({ 0: option, index }) => {
   range.setStart(...place(index + 1));
   range.setEnd(...place(index + option.length));
   return [option, new Set([...range.getClientRects()].map(({ top }) => top)).size] })"""
@@ -152,12 +153,14 @@ def test_an_option_and_its_value_stand_on_one_line(page):
     command = changed(browser, True, True, 0.35, 5)
     assert command.startswith(f'attn-cli run "{SENTENCE}" --heads 4 --init xavier ') and command.endswith(" --hide dessert")
     for width in range(230, 420, 10):
-        options = browser.run(LINES, width)
+        options = browser.run(LINES, "what-command", width)
         assert [option for option, _ in options] == ["--heads 4", "--init xavier", "--positions rope", "--causal", f"--scale {command.split()[-3]}", "--hide dessert"]
         assert {lines for _, lines in options} == {1}, (width, options)
     browser = page("it's --heads 9", "--init", "xavier")
     assert changed(browser, causal=True) == """attn-cli run "it's --heads 9" --init xavier --causal"""
     assert [each.text for each in browser.all("#what-command .option")] == ["--init xavier", "--causal"]
+    browser = page(SENTENCE, "--show", "weights")
+    assert {tuple(browser.run(LINES, "notes", width)[0]) for width in range(200, 420, 5)} == {("--show of", 1)}
 
 
 def test_a_saved_result_is_computed_again_from_its_recipe(browser, tmp_path):
