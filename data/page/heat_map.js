@@ -104,7 +104,7 @@ class HeatMap {
     }
     const { T, S } = result;
     const narrow = onPhone.matches;
-    const lines = narrow ? Math.ceil((this.rowText - 14) / 70) : 1; // of the longest word
+    const lines = narrow ? Math.ceil((this.rowText - 14) / 70) : 1; // of the longest word of a row
     this.left = Math.ceil(Math.min(this.rowText + 14, narrow ? 92 : 120));
     const tall = T > 1.5 * S; // and so with a scroll bar beside it
     const fit = (room - this.left - (tall ? 18 : 2)) / S;
@@ -115,9 +115,11 @@ class HeatMap {
     this.width = width;
     this.height = Math.max(height, Math.min(24, 320 / T), 17 * lines) * this.zoom; // few rows are not flat
     this.pitch = Math.min(width, this.height) >= 20 ? 17 : 12; // pixels from one label to the next, at least
+    this.rowPitch = lines > 1 ? 17 * lines : this.pitch;
     this.stage.classList.toggle("dense", this.pitch === 12);
     this.upright = this.columnText + 8 > width; // words that do not fit side by side are turned
-    this.top = this.upright ? Math.ceil(Math.min(this.columnText, narrow ? 300 : 96)) + 10 : 24;
+    const turned = narrow ? Math.max(Math.min(this.columnText, 130), this.columnText / Math.floor(usual / 17) + 8) : Math.min(this.columnText, 96);
+    this.top = this.upright ? Math.ceil(turned) + 10 : 24;
     this.space.style.width = `${this.left + S * this.width + 1}px`;
     this.space.style.height = `${this.top + T * this.height + 1}px`;
     this.stage.style.width = "0";
@@ -282,13 +284,13 @@ class HeatMap {
   }
 
   drawLabels(rows, columns) {
-    const { pitch } = this;
+    const { pitch, rowPitch } = this;
     const current = { row: this.pointed?.row ?? this.row, column: this.pointed?.column ?? this.column };
     this.label(this.rowLabels, result.rows, rows, this.height, current.row, (label, at) => {
       const middle = (at + 0.5) * this.height - this.y;
       label.style.width = `${this.left - 8}px`;
-      label.style.transform = `translate(0, calc(${this.top + Math.min(middle, this.view.height - pitch / 2)}px - 50%))`;
-      return middle >= pitch / 2 - 3 && middle <= this.view.height - pitch / 2 + 3;
+      label.style.transform = `translate(0, calc(${this.top + Math.min(middle, this.view.height - rowPitch / 2)}px - 50%))`;
+      return middle >= rowPitch / 2 - 3 && middle <= this.view.height - rowPitch / 2 + 3;
     });
     this.label(this.columnLabels, result.columns, columns, this.upright ? this.width : Infinity, this.seat(current.column), (label, at) => {
       const middle = this.left + (at + 0.5) * this.width - this.x;

@@ -117,8 +117,8 @@ class ModelView {
   }
 
   layout() {
-    const room = this.grid.clientWidth;
-    if (room === 0 || this.body.hidden) {
+    const room = this.grid.clientWidth - 6; // without its edges
+    if (room < 0 || this.body.hidden) {
       return;
     }
     const labelled = 70; // a picture with "11.10 0.94" below it
@@ -134,7 +134,7 @@ class ModelView {
     const gap = room < 560 ? 4 : 8;
     const fitting = byLayer ? this.most : Math.min(places, shown.length);
     const high = Math.min(Math.max(Math.floor(760 / layers.length) - 16, 44), 88); // so that a dozen layers are seen at once
-    this.size = Math.min(Math.max(Math.floor((room - this.left + gap) / fitting) - gap, 20), high);
+    this.size = Math.min(Math.max(Math.floor((room - this.left) / fitting) - gap, 20), high);
     this.columns = byLayer ? this.most : fitting;
     this.strip = Math.max(Math.round(this.size / 8), 5);
     this.line = gap > 4 ? 3 : 2; // of a frame, in the gap

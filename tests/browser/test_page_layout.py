@@ -76,7 +76,7 @@ def test_a_phone_scrolls_in_one_direction_alone(page, name, view):
 
 CUT = """
 const found = [], range = document.createRange(), nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-const scrollsAcross = ".table, .bench-rows, .scroller, .model-grid, .line-scroller"; // boxes of tables and pictures
+const scrolls = ".table, .bench-rows, .scroller, .model-grid, .line-scroller"; // boxes of tables and pictures
 while (nodes.nextNode()) {
   const text = nodes.currentNode, own = text.parentElement;
   if (!text.data.trim() || own.closest("script, style, noscript, .unseen, .skip, option")) { continue }
@@ -85,8 +85,8 @@ while (nodes.nextNode()) {
     for (let each = own; each; each = each.parentElement) {
       const { overflowX } = getComputedStyle(each), { left, right, top, bottom } = each.getBoundingClientRect();
       const across = box.left < left - 1.5 || box.right > right + 1.5, down = box.top < top - 4 || box.bottom > bottom + 4;
-      const view = each === document.documentElement;
-      if (overflowX === "visible" ? view && across : overflowX === "hidden" || overflowX === "clip" ? across || down : across && !each.matches(scrollsAcross)) { found.push(text.data) }
+      const cuts = overflowX !== "visible" && !each.matches(scrolls) && (across || down);
+      if (cuts || (each === document.documentElement && across)) { found.push(text.data) }
       if (overflowX === "auto" || overflowX === "scroll") { break }
     }
   }
@@ -101,7 +101,7 @@ for (const list of [...document.querySelectorAll("select")].filter((each) => eac
 return found;"""
 UNCUT = {
     "four": [SENTENCE, "--heads", 4],
-    "causal": [SENTENCE, "--heads", 8, "--embed-dim", 32, "--causal"],
+    "causal": [SENTENCE, "--heads", 8, "--embed-dim", 32, "--causal", "--init", "xavier"],
     "long": [f"incomprehensibilities and {LONG.split()[0]} Donaudampfschifffahrtselektrizitaetenhauptbetriebswerk are counterrevolutionaries", "--heads", 2],
     "scripts": [SCRIPTS],
     "induction": ["the cat sat on the mat and the cat sat", "--model", "induction"],
