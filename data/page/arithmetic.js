@@ -9,10 +9,10 @@ function keyHead(head, array) {
   return groups.indexOf(Math.floor(heads[head] / group));
 }
 
-const scoreFunction = result.attention.score ?? "scaled_dot";
+const scoreFunction = () => result.attention.score ?? "scaled_dot";
 
 /// Whether a score is the product of two vectors that the page holds, and nothing else.
-const multiplies = scoreFunction === "scaled_dot" || scoreFunction === "dot";
+const multiplies = () => ["scaled_dot", "dot"].includes(scoreFunction());
 
 /// The two vectors whose product is the score. One article multiplies K·Qᵀ: there the row's word brings its key.
 function vectors(head, row, column) {
@@ -37,7 +37,7 @@ function dot(a, b) {
 
 function scaleFactor() {
   const { scale } = result.attention;
-  if (scale === "none" || (scale === undefined && scoreFunction !== "scaled_dot")) {
+  if (scale === "none" || (scale === undefined && scoreFunction() !== "scaled_dot")) {
     return 1;
   }
   return scale ?? 1 / Math.sqrt(result.keys ? result.keys.shape[2] : NaN);
@@ -46,7 +46,7 @@ function scaleFactor() {
 /// The score times the factor; step by step 1/√d_k is a division by √d_k.
 function scaledScore(score, factor) {
   const { round, byStep, attention, keys } = result;
-  return byStep && attention.scale === undefined && scoreFunction === "scaled_dot" ? round(score / round(Math.sqrt(keys.shape[2]))) : round(score * factor);
+  return byStep && attention.scale === undefined && scoreFunction() === "scaled_dot" ? round(score / round(Math.sqrt(keys.shape[2]))) : round(score * factor);
 }
 
 const isAlibi = () => result.attention.positions?.kind === "alibi";
@@ -81,7 +81,7 @@ function scoresOfRow(head, row) {
   if (result.scores) {
     return rowOf(result.scores, head, row);
   }
-  const pair = multiplies && vectors(head, row, 0);
+  const pair = multiplies() && vectors(head, row, 0);
   if (!pair) {
     return pair;
   }
@@ -91,7 +91,7 @@ function scoresOfRow(head, row) {
   return Float64Array.from({ length: result.S }, (_, column) => dot(own, rowOf(other, place, column)));
 }
 
-const masksFirst = result.attention.mask_at === "scores";
+const masksFirst = () => result.attention.mask_at === "scores";
 
 /// scores → scaled → capped → masked of a row, each (S) or null where the result does not hold what it takes; `masked` comes before
 /// `scaled` where the config says so. `last` are those that go into the softmax.
@@ -105,9 +105,9 @@ function stagesOfRow(head, row) {
     const bySight = !result.changed && (attention.mask || isAlibi()) ? null : from; // of a file nothing more is known
     return hasMask() ? derived(result.masked, bySight, (value, column) => (sees(head, row, column) ? nearer(head, row, column, value) : -Infinity)) : from;
   };
-  const hidden = masksFirst ? hide(scores) : scores;
+  const hidden = masksFirst() ? hide(scores) : scores;
   const scaled = derived(result.scaled, Number.isNaN(factor) ? null : hidden, (value) => scaledScore(value, factor));
-  if (masksFirst) {
+  if (masksFirst()) {
     return { scores, scaled, capped: scaled, masked: hasMask() ? hidden : null, before: scores, last: scaled };
   }
   const cap = attention.softcap;

@@ -45,7 +45,7 @@ const leastMap = 340;
 
 class HeatMap {
   constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { onPoint, onSelect, zoom: 1, head: 0, row: 0, column: 0, pointed: null });
+    Object.assign(this, { onPoint, onSelect });
     this.canvas = element("canvas", { "aria-hidden": "true" });
     this.rowLabels = element("div", { class: "row-labels", "aria-hidden": "true" });
     this.columnLabels = element("div", { class: "column-labels", "aria-hidden": "true" });
@@ -53,11 +53,20 @@ class HeatMap {
     this.cellRow = element("div", { class: "cells", role: "row" }, this.cell);
     this.stage = element("div", { class: "stage" }, this.canvas, this.rowLabels, this.columnLabels, this.cellRow);
     this.space = element("div", { class: "space", role: "presentation" }, this.stage);
-    this.scroller = element("div", { class: "scroller", role: "grid", "aria-rowcount": result.T, "aria-colcount": result.S }, this.space);
+    this.scroller = element("div", { class: "scroller", role: "grid" }, this.space);
     root.append(this.scroller);
     this.pencil = this.canvas.getContext("2d");
-    this.measure();
     this.listen();
+  }
+
+  /// Another result, of which the head and the place are still to be told.
+  fill() {
+    Object.assign(this, { zoom: 1, head: 0, row: 0, column: 0, pointed: null, image: null, view: null });
+    this.scroller.setAttribute("aria-rowcount", result.T);
+    this.scroller.setAttribute("aria-colcount", result.S);
+    this.rowLabels.replaceChildren();
+    this.columnLabels.replaceChildren();
+    this.measure();
   }
 
   listen() {
@@ -99,7 +108,7 @@ class HeatMap {
   /// The sizes of everything, from the width there is.
   layout() {
     const room = this.scroller.parentElement.clientWidth;
-    if (room === 0) {
+    if (room === 0 || !result) {
       return;
     }
     const { T, S } = result;

@@ -1,12 +1,12 @@
 // The weights of one head as lines between two columns of words, thick where the weight is large.
 
-const lineRow = Math.min(Math.max(520 / Math.max(result.T, result.S), 22), 64); // pixels from one word to the next
-const mostLines = Math.min(6 * Math.max(result.T, result.S), 1500); // more would hide each other
+const lineRow = () => Math.min(Math.max(520 / Math.max(result.T, result.S), 22), 64); // pixels from one word to the next
+const mostLines = () => Math.min(6 * Math.max(result.T, result.S), 1500); // more would hide each other
 const leastShare = 0.02; // of the scale; thinner lines are left out
 
 class Lines {
   constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { root, onPoint, onSelect, head: 0, row: 0, column: 0, pointed: null, pitch: lineRow });
+    Object.assign(this, { root, onPoint, onSelect });
     const make = (name, attributes = {}) => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", name);
       Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
@@ -17,11 +17,20 @@ class Lines {
     this.own = make("g", { class: "own" });
     this.svg = make("svg", { "aria-hidden": "true" });
     this.svg.append(this.all, this.own);
-    this.left = this.listOf(result.rows, "asking", "rows");
-    this.right = this.listOf(result.columns, "asked", "columns");
-    this.scroller = element("div", { class: "line-scroller" }, element("div", { class: "line-space" }, this.left, this.svg, this.right));
+    this.space = element("div", { class: "line-space" });
+    this.scroller = element("div", { class: "line-scroller" }, this.space);
     root.append(this.scroller);
     new ResizeObserver(() => this.draw()).observe(root);
+  }
+
+  /// Another result, of which the head and the place are still to be told.
+  fill() {
+    Object.assign(this, { head: 0, row: 0, column: 0, pointed: null, pitch: lineRow() });
+    this.left = this.listOf(result.rows, "asking", "rows");
+    this.right = this.listOf(result.columns, "asked", "columns");
+    this.space.replaceChildren(this.left, this.svg, this.right);
+    this.all.replaceChildren();
+    this.own.replaceChildren();
   }
 
   /// A column of words, one of which can be reached with Tab.
@@ -109,7 +118,7 @@ class Lines {
     }
     const buttons = [...this.left.buttons, ...this.right.buttons];
     const setPitch = (pixels) => this.root.style.setProperty("--line-row", `${(this.pitch = pixels)}px`);
-    setPitch(lineRow);
+    setPitch(lineRow());
     setPitch(buttons.reduce((most, button) => Math.max(most, button.offsetHeight), 0)); // all are as high as the longest word
     this.svg.setAttribute("height", Math.max(result.T, result.S) * this.pitch);
     this.width = Math.max(this.svg.parentElement.clientWidth - this.left.offsetWidth - this.right.offsetWidth, 60);
@@ -121,7 +130,7 @@ class Lines {
         shares[row * result.S + column] = shareOf(w, scale);
       });
     }
-    const shown = strongestAbove(shares, mostLines, leastShare);
+    const shown = strongestAbove(shares, mostLines(), leastShare);
     this.all.replaceChildren(...shown.map((i) => this.line(Math.floor(i / result.S), i % result.S)));
     this.drawOwn();
   }

@@ -10,12 +10,8 @@ const fewHeads = 8; // stand in one row
 
 class ModelView {
   constructor({ onOpen }) {
-    Object.assign(this, { onOpen, order: "layer", at: 0, row: 0 });
-    this.places = layers.flatMap((_, layer) => Array.from({ length: layers[layer].weights.length }, (_, head) => ({ layer, head })));
-    this.most = Math.max(...this.places.map(({ head }) => head + 1));
-    const usable = areWeights ? Object.entries(meanNames) : [];
-    this.sorting = element("select", { id: "model-order", "aria-label": "Order of the heads" }, element("option", { value: "layer", text: "by layer and head" }),
-      ...usable.map(([name, text]) => element("option", { value: name, text: `by ${text}` })));
+    this.onOpen = onOpen;
+    this.sorting = element("select", { id: "model-order", "aria-label": "Order of the heads" });
     this.button = element("button", { type: "button", "aria-expanded": "true", "aria-controls": "model-body", text: "All heads" });
     this.canvas = element("canvas", { "aria-hidden": "true" });
     this.labels = element("div", { class: "model-labels", "aria-hidden": "true" });
@@ -27,10 +23,20 @@ class ModelView {
     this.body = element("div", { id: "model-body" }, this.grid, this.status, this.key);
     this.section = element("section", { id: "model-section", class: "model", "aria-labelledby": "model-title" },
       element("div", { class: "model-bar" }, element("h2", { id: "model-title" }, this.button), element("span", { class: "hint", text: "the strip below each: the row of one word" }), this.sorting), this.body);
-    find("layers-section").after(this.section);
     this.pencil = this.canvas.getContext("2d");
     this.listen();
+  }
+
+  /// The heads of another result, if it has several layers.
+  fill() {
+    const several = layers.length > 1;
+    Object.assign(this, { order: "layer", at: 0, row: 0, shown: null });
+    this.places = several ? layers.flatMap((_, layer) => Array.from({ length: layers[layer].weights.length }, (_, head) => ({ layer, head }))) : [];
+    this.most = Math.max(...this.places.map(({ head }) => head + 1));
+    const usable = areWeights ? Object.entries(meanNames) : [];
+    this.sorting.replaceChildren(element("option", { value: "layer", text: "by layer and head" }), ...usable.map(([name, text]) => element("option", { value: name, text: `by ${text}` })));
     this.gather();
+    several ? find("layers-section").after(this.section) : this.section.remove();
   }
 
   listen() {
@@ -93,15 +99,10 @@ class ModelView {
     return place.small;
   }
 
-  /// Where colours have changed.
-  refresh() {
-    this.gather();
-  }
-
   toggle(open = this.body.hidden) {
     const left = open && find("heads").contains(document.activeElement);
     this.body.hidden = this.sorting.hidden = !open;
-    find("heads-section").hidden = open || heads === null;
+    find("heads-section").hidden = open || result.H === 1;
     this.button.setAttribute("aria-expanded", String(open));
     this.layout();
     left && this.cell.focus();
@@ -118,7 +119,7 @@ class ModelView {
 
   layout() {
     const room = this.grid.clientWidth - 6; // without its edges
-    if (room < 0 || this.body.hidden) {
+    if (room < 0 || this.body.hidden || this.places.length === 0) {
       return;
     }
     const labelled = 70; // a picture with "11.10 0.94" below it

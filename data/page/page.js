@@ -49,20 +49,16 @@ function facts() {
   return parts.filter(Boolean).join(" · ");
 }
 
-find("remark").textContent = asked.remark ?? "";
-find("remark").hidden = !asked.remark;
-
 const onPoint = (place) => update({ pointed: place });
 const onSelect = (row, column) => update({ row, column, pointed: null });
 const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
-find("map").parentElement.classList.toggle("right-to-left", mirrored);
 const lines = new Lines(find("lines"), { onPoint, onSelect });
 const sentences = new Sentences(find("sentences"), {
   onPoint,
   onSelect: (side, place) => (side === "rows" ? onSelect(place, strongest(rowOf(result.weights, state.head, place), 1)[0] ?? 0) : onSelect(state.row, place)),
 });
-const heads = result.H > 1 ? new Heads(find("heads"), (head) => update({ head })) : null;
-const bench = hasSteps && new Workbench({
+const heads = new Heads(find("heads"), (head) => update({ head }));
+const bench = new Workbench({
   onSelect,
   onPoint,
   onStep: (step) => update({ step }),
@@ -72,27 +68,21 @@ const bench = hasSteps && new Workbench({
     find("steps").scrollIntoView({ block: "nearest" });
   },
 });
-const steps = hasSteps && new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
-const layerButtons = layers.map(({ layer }, place) => {
-  const button = element("button", { type: "button", role: "radio", text: String(layer) });
-  button.addEventListener("click", () => update({ layer: place }));
+const whatIf = new WhatIf(find("what-if"), showChange);
+const steps = new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
+const choiceOf = (text, choose) => {
+  const button = element("button", { type: "button", role: "radio", text });
+  button.addEventListener("click", choose);
   return button;
-});
-const shadeButtons = Object.entries(shades).map(([name, text]) => {
-  const button = element("button", { type: "button", role: "radio", text, disabled: name === "log" && !areWeights });
-  button.addEventListener("click", () => showShade(name));
-  return button;
-});
-const modelView = layers.length > 1 ? new ModelView({ onOpen: (layer, head) => {
+};
+let layerButtons = [];
+const shadeButtons = Object.entries(shades).map(([name, text]) => choiceOf(text, () => chooseShade(name)));
+const modelView = new ModelView({ onOpen: (layer, head) => {
   update({ layer, head, pointed: null });
   (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
-} }) : null;
+} });
 const views = { map: "Heat map", lines: "Lines" };
-const viewButtons = Object.entries(views).map(([view, text]) => {
-  const button = element("button", { type: "button", role: "radio", text });
-  button.addEventListener("click", () => update({ view }));
-  return button;
-});
+const viewButtons = Object.entries(views).map(([view, text]) => choiceOf(text, () => update({ view })));
 
 function update(change) {
   const before = { ...state };
@@ -114,6 +104,7 @@ function update(change) {
   if (changed("layer", "head")) {
     showHead(head);
     announce(nameOfHead(head));
+    modelView.choose(state.layer, head);
   }
   if (changed("row", "column", "head", "layer")) {
     writeLink();
@@ -127,10 +118,7 @@ function update(change) {
   if (changed("row", "column")) {
     announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
-  if (changed("layer", "head")) {
-    modelView?.choose(state.layer, head);
-  }
-  modelView?.show(state.pointed?.row ?? row);
+  modelView.show(state.pointed?.row ?? row);
   if (changed("row", "column", "head", "layer", "pointed")) {
     showPlace();
   }
@@ -141,13 +129,14 @@ function showPlace() {
   const { head, row, column, pointed } = state;
   const shown = pointed?.row ?? row;
   const key = pointed?.column ?? (pointed?.row !== undefined && pointed.row !== row ? -1 : column);
-  showReading(head, shown, key, { row, column });
+  sentences.show(head, shown, key, { row, column });
+  showRow(find("row"), head, shown, key);
   const marked = pointed && { row: pointed.row, column: pointed.column ?? (sentences.together ? pointed.row : undefined) };
   if (marked && marked.row === undefined && sentences.together) {
     marked.row = marked.column;
   }
   heatMap.mark(marked);
-  bench && bench.mark(marked?.column ?? marked?.row);
+  bench.mark(marked?.column ?? marked?.row);
   for (const each of document.querySelectorAll("[data-key]")) {
     const hit = marked && (Number(each.dataset.key) === marked.column || Number(each.dataset.query ?? -1) === marked.row);
     each.classList.toggle("marked", Boolean(hit));
@@ -162,28 +151,23 @@ const fullWordAt = (words, place) => element("span", {}, element("bdi", { class:
 
 function showLayer(layer) {
   result = whatIfResult ?? resultOf(layer);
-  rove(layerButtons, layer);
-  layerButtons.forEach((button, i) => button.setAttribute("aria-checked", String(i === layer)));
+  check(layerButtons, layer);
   find("facts").textContent = facts();
-  heads?.fill();
-  if (hasSteps) {
-    steps.fill();
-  }
+  heads.fill();
+  steps.fill();
 }
 
 function showStep() {
-  if (hasSteps) {
+  if (hasSteps()) {
     steps.show(state.head, state.row, state.column, state.step);
-  }
-  if (bench) {
     bench.show(state.head, state.row, state.column, state.step);
   }
 }
 
 /// Everything anew: of another scale, ground or what-if.
 function showAll() {
-  heads?.fill();
-  modelView?.refresh();
+  heads.fill();
+  modelView.gather();
   showHead(state.head);
   showLegend(state.head, state.view);
   showStep();
@@ -204,47 +188,41 @@ function showChange(changes) {
   announce(said || "The numbers of the file");
 }
 
-function showShade(name) {
-  shade = name;
-  const names = Object.keys(shades);
-  const enabled = shadeButtons.filter((button) => !button.disabled);
-  rove(enabled, enabled.indexOf(shadeButtons[names.indexOf(name)]));
-  shadeButtons.forEach((button, i) => button.setAttribute("aria-checked", String(names[i] === name)));
+function showShade() {
+  shade = usualShade();
+  check(shadeButtons, Object.keys(shades).indexOf(shade));
   showAll();
 }
 
-function showReading(head, row, column, chosen) {
-  sentences.show(head, row, column, chosen);
-  showRow(find("row"), head, row, column);
+function chooseShade(name) {
+  chosenShade = name;
+  showShade();
 }
 
 function showHead(head) {
   heatMap.setHead(head);
   lines.setHead(head);
-  heads?.show(head);
+  heads.show(head);
   showPairs(find("pairs"), head, onSelect);
 }
 
-const [queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"];
-const legendOfLines = areWeights
-  ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
-  : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
-const legendOfColours = areWeights ? "Rows attend to columns; each row adds up to 1." : "These numbers are no weights.";
+const legendOfLines = ([queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"]) => (areWeights
+  ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
+  : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`);
+const legendOfColours = () => (areWeights ? "Rows attend to columns; each row adds up to 1." : "These numbers are no weights.");
 
 function showLegend(head, view) {
   find("legend").replaceChildren(areWeights ? "weight" : "number", scaleKey(),
     hidesSome(head) ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
     change === null ? "" : element("span", { class: "hidden-key" }, element("span", { class: "swatch of-change" }), "changed"));
-  find("picture-title").replaceChildren(areWeights ? "Weights" : "Numbers", shade === "absolute" ? "" : element("span", { class: "hint", text: `, ${shadeTitles[shade]}` }));
-  find("legend-text").textContent = `${shadeSentences[shade]} ${view === "lines" ? legendOfLines : legendOfColours}`;
+  find("picture-title").replaceChildren(areWeights ? "Weights" : "Numbers", shade === "absolute" ? "" : element("span", { class: "hint", text: `, ${shadeTitles()[shade]}` }));
+  find("legend-text").textContent = `${shadeSentences()[shade]} ${view === "lines" ? legendOfLines() : legendOfColours()}`;
 }
 
 function showView(view) {
   find("heat-map").hidden = find("zoom").hidden = view !== "map";
   find("lines").hidden = view !== "lines";
-  const names = Object.keys(views);
-  rove(viewButtons, names.indexOf(view));
-  viewButtons.forEach((button, i) => button.setAttribute("aria-checked", String(names[i] === view)));
+  check(viewButtons, Object.keys(views).indexOf(view));
   if (view === "lines") {
     lines.draw();
     lines.reveal();
@@ -296,15 +274,17 @@ function link() {
 }
 
 let linking;
+let address = location.hash;
 /// Browsers refuse more than some addresses a second.
 function writeLink() {
+  address = link();
   clearTimeout(linking);
-  linking = setTimeout(() => history.replaceState(null, "", link()), 200);
+  linking = setTimeout(() => history.replaceState(null, "", address), 200);
 }
 
 /// What the address asks for; of what is not there, nothing.
 function linked() {
-  const asked = new URLSearchParams(location.hash.slice(1));
+  const asked = new URLSearchParams(address.slice(1));
   const choice = {};
   const choose = (name, key, places) => {
     const place = asked.has(key) ? places.map(String).indexOf(asked.get(key)) : -1;
@@ -318,7 +298,10 @@ function linked() {
   }
   return choice;
 }
-addEventListener("hashchange", () => update(linked()));
+addEventListener("hashchange", () => {
+  address = location.hash;
+  update(linked());
+});
 
 // ---- keys ------------------------------------------------------------------------------------------------------------
 
@@ -330,7 +313,7 @@ heatMap.scroller.addEventListener("keydown", (event) => {
   const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
   const ends = event.key === "Home" || event.key === "End";
   const jump = { PageUp: Math.max(state.row - page, 0), PageDown: Math.min(state.row + page, T - 1) }[event.key];
-  if (hasSteps && (event.key === "Enter" || event.key === " ")) {
+  if (hasSteps() && (event.key === "Enter" || event.key === " ")) {
     find("step").focus();
   } else if (ends) {
     onSelect(event.ctrlKey ? row : state.row, column);
@@ -344,40 +327,16 @@ heatMap.scroller.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-find("layers").addEventListener("keydown", (event) => {
-  const layer = moved(event.key, layerButtons.indexOf(event.target), layers.length);
-  if (layer !== undefined) {
-    event.preventDefault();
-    update({ layer });
-    layerButtons[layer].focus();
-  }
-});
-
-find("view").addEventListener("keydown", (event) => {
-  const at = moved(event.key, viewButtons.indexOf(event.target), viewButtons.length);
-  if (at !== undefined) {
-    event.preventDefault();
-    update({ view: Object.keys(views)[at] });
-    viewButtons[at].focus();
-  }
-});
-
-find("shade").addEventListener("keydown", (event) => {
-  const enabled = shadeButtons.filter((button) => !button.disabled);
-  const at = moved(event.key, enabled.indexOf(event.target), enabled.length);
-  if (at !== undefined) {
-    event.preventDefault();
-    showShade(Object.keys(shades)[shadeButtons.indexOf(enabled[at])]);
-    enabled[at].focus();
-  }
-});
+listenToArrows(find("layers"), () => layerButtons, (layer) => update({ layer }));
+listenToArrows(find("view"), () => viewButtons, (at) => update({ view: Object.keys(views)[at] }));
+listenToArrows(find("shade"), () => shadeButtons.filter((button) => !button.disabled), (at) => chooseShade(Object.keys(shades)[at]));
 
 find("shortcuts").addEventListener("change", () => {
   document.querySelectorAll(".single").forEach((hint) => hint.classList.toggle("off", !find("shortcuts").checked));
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select") || (event.key.length === 1 && !find("shortcuts").checked)) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select, textarea, input:not([type=checkbox], [type=range])") || (event.key.length === 1 && !find("shortcuts").checked)) {
     return;
   }
   const { H } = result;
@@ -386,9 +345,9 @@ document.addEventListener("keydown", (event) => {
     "]": () => update({ head: Math.min(state.head + 1, H - 1) }),
     "{": () => update({ layer: Math.max(state.layer - 1, 0) }),
     "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
-    p: () => hasSteps && update({ step: Math.max(state.step - 1, 0) }),
-    n: () => hasSteps && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
-    m: () => modelView?.toggle(),
+    p: () => hasSteps() && update({ step: Math.max(state.step - 1, 0) }),
+    n: () => hasSteps() && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+    m: () => layers.length > 1 && modelView.toggle(),
     v: () => update({ view: state.view === "map" ? "lines" : "map" }),
     Escape: () => {
       update({ pointed: null });
@@ -413,41 +372,59 @@ find("larger").addEventListener("click", () => zoom(1.5));
 
 find("view").append(...viewButtons);
 find("shade").append(...shadeButtons);
-find("layers").append(...layerButtons);
-find("layers-section").hidden = layers.length < 2;
-document.querySelectorAll(".of-layers").forEach((hint) => {
-  hint.hidden = layers.length < 2;
-});
-find("heads-section").hidden = !heads;
-find("reading").setAttribute("aria-label", areWeights ? "What the word attends to" : "The numbers of a row");
-find("steps").hidden = !hasSteps;
-document.querySelectorAll(".of-steps").forEach((hint) => {
-  hint.hidden = !hasSteps;
-});
-const sentence = shortened(result.tokens.slice(0, 200).join(" "), 60);
-document.title = `${areWeights ? "Attention" : "Numbers"}: ${sentence}`;
-find("title").textContent = `${areWeights ? "What each word attends to" : "Numbers"}: ${sentence}`;
-find("notes").append(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
-  result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
-  isOfRun && !hasSteps ? element("p", {}, ...unbroken("A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about.")) : "");
-const title = json.config?.title;
-find("name").hidden = !title;
-find("name").textContent = title ? visible(title) : "";
-find("bench").hidden = !bench;
-if (!bench) {
-  find("beside").replaceWith(find("reading")); // weights alone: there is room for what they say
-}
-Object.assign(state, linked());
-showLayer(state.layer);
-Object.assign(state, firstChoice(state.head), linked());
-if (bench) {
-  new WhatIf(find("what-if"), showChange);
-}
-showView(state.view);
-heatMap.select(state.row, state.column, true);
-lines.select(state.row, state.column);
-modelView?.choose(state.layer, state.head);
-modelView?.show(state.row);
-modelView?.toggle(!location.hash.includes("h="));
 find("theme").setAttribute("aria-pressed", String(isDark()));
-showShade(shade);
+
+/// What is the same in all layers of a result.
+function showFrame() {
+  find("remark").textContent = asked.remark ?? "";
+  find("remark").hidden = !asked.remark;
+  find("map").parentElement.classList.toggle("right-to-left", mirrored);
+  layerButtons = layers.map(({ layer }, place) => choiceOf(String(layer), () => update({ layer: place })));
+  find("layers").replaceChildren(...layerButtons);
+  const stepwise = hasSteps();
+  const hide = (selector, hidden) => document.querySelectorAll(selector).forEach((each) => each.toggleAttribute("hidden", hidden));
+  hide("#layers-section, .of-layers", layers.length < 2);
+  hide("#heads-section", result.H === 1);
+  hide(".of-steps, #steps, #bench, #beside", !stepwise);
+  find("reading").setAttribute("aria-label", areWeights ? "What the word attends to" : "The numbers of a row");
+  find("row").style.minHeight = "";
+  stepwise || ["step", "steps-title", "bench-title", "formula-line", "bench-rows"].forEach((id) => find(id).replaceChildren());
+  find(stepwise ? "below" : "columns").append(find("reading")); // weights alone: there is room for what they say
+  const sentence = shortened(result.tokens.slice(0, 200).join(" "), 60);
+  document.title = `${areWeights ? "Attention" : "Numbers"}: ${sentence}`;
+  find("title").textContent = `${areWeights ? "What each word attends to" : "Numbers"}: ${sentence}`;
+  find("notes").replaceChildren(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
+    result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
+    isOfRun() && !stepwise ? element("p", {}, ...unbroken("A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about.")) : "");
+  const title = json.config?.title;
+  find("name").hidden = !title;
+  find("name").textContent = title ? visible(title) : "";
+}
+
+/// Shows a result: its JSON, and what was asked for. What the link says of the one before holds where it is in this one, too.
+function show(text, request) {
+  const kind = state.step > 0 ? kinds[state.step].name : "";
+  const before = layers?.length ?? 0;
+  takeResult(text);
+  asked = request;
+  whatIfResult = undefined;
+  change = null;
+  component = 0;
+  address = before > 1 === layers.length > 1 || before === 0 ? address : "";
+  Object.assign(state, { layer: 0, head: 0, row: 0, column: 0, pointed: null }, linked());
+  showFrame();
+  showLayer(state.layer);
+  Object.assign(state, firstChoice(state.head), linked(), { step: Math.max(kinds.findIndex((each) => each.name === kind), 0) });
+  [heatMap, lines, sentences, modelView, whatIf].forEach((view) => view.fill());
+  find("what-count").textContent = "";
+  shadeButtons.at(-1).disabled = !areWeights; // log
+  chosenShade = areWeights ? chosenShade : undefined;
+  showView(state.view);
+  heatMap.select(state.row, state.column, true);
+  lines.select(state.row, state.column);
+  modelView.choose(state.layer, state.head);
+  modelView.show(state.row);
+  layers.length > 1 && modelView.toggle(!address.includes("h="));
+  showShade();
+}
+show(find("result").textContent, JSON.parse(find("asked").textContent));

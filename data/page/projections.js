@@ -3,7 +3,7 @@
 
 const parameterOf = (name) => (json.parameters?.[name] && layers.length === 0 ? tensor(json.parameters[name], result.weights.values.constructor) : null);
 const arrayOf = (name) => (json[name] && layers.length === 0 ? tensor(json[name], result.weights.values.constructor) : null);
-const projections = { W_q: parameterOf("W_q"), b_q: parameterOf("b_q"), W_o: parameterOf("W_o"), b_o: parameterOf("b_o"), x: arrayOf("embeddings"), context: arrayOf("context"), output: arrayOf("output") };
+const projections = ofResult(() => ({ W_q: parameterOf("W_q"), b_q: parameterOf("b_q"), W_o: parameterOf("W_o"), b_o: parameterOf("b_o"), x: arrayOf("embeddings"), context: arrayOf("context"), output: arrayOf("output") }));
 
 /// Row `row` of an array (T, …).
 const vectorOf = ({ shape, values }, row) => values.subarray(row * shape[1], (row + 1) * shape[1]);
@@ -49,9 +49,9 @@ function projectionOf(W, bias, x, want, head) {
 /// The number of query and output that is explained: that of the strip which was clicked.
 let component = 0;
 
-const wordVector = (row) => projections.x && vectorOf(projections.x, result.positions[row]);
-const queryProjection = (head, row) => result.queries && result.attention.scores !== "KQ" && !result.chosenHeads && projectionOf(projections.W_q, projections.b_q, wordVector(row), rowOf(result.queries, head, row), head);
-const outputProjection = (row) => projections.context && projections.output && projectionOf(projections.W_o, projections.b_o, vectorOf(projections.context, row), vectorOf(projections.output, row), 0);
+const wordVector = (row) => projections().x && vectorOf(projections().x, result.positions[row]);
+const queryProjection = (head, row) => result.queries && result.attention.scores !== "KQ" && !result.chosenHeads && projectionOf(projections().W_q, projections().b_q, wordVector(row), rowOf(result.queries, head, row), head);
+const outputProjection = (row) => projections().context && projections().output && projectionOf(projections().W_o, projections().b_o, vectorOf(projections().context, row), vectorOf(projections().output, row), 0);
 
 /// For the list of steps, which is the same for every row.
 const hasQueryProjection = () => change === null && Boolean(queryProjection(0, 0) && queryProjection(0, result.T - 1)); // position 0 is not rotated
@@ -86,7 +86,7 @@ function queryStep(cell) {
 }
 
 function outputStep(cell) {
-  const output = vectorOf(projections.output, cell.row);
+  const output = vectorOf(projections().output, cell.row);
   const about = say("The contexts of all heads stand side by side; the matrix W", sub("o"), " makes the output of ", word(cell.from), " of them.");
   return projectionStep(outputProjection(cell.row), output, [element("span", {}, "W", sub("o")), "context", "output"], about, Math.min(component, output.length - 1));
 }

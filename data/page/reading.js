@@ -9,17 +9,20 @@ const manyChips = 90; // are small
 /// The sentence, or two of them, as words that can be chosen.
 class Sentences {
   constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { onPoint, onSelect });
+    Object.assign(this, { root, onPoint, onSelect });
+  }
+
+  /// The words of another result.
+  fill() {
     const apart = result.cross || result.chosen || result.attention.scores === "KQ" || result.S !== result.T;
     this.together = !apart;
+    this.chosen = undefined;
     this.rows = this.strip(result.rows, "rows");
     this.columns = apart ? this.strip(result.columns, "columns") : this.rows;
     const named = this.columns === this.rows ? [[null, this.rows]] : [[sideName("rows", "These words attend", ""), this.rows], [sideName("columns", "", "to these"), this.columns]];
-    for (const [name, strip] of named) {
-      root.append(element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip));
-    }
-    root.classList.toggle("long", result.S > fewChips);
-    root.classList.toggle("very-long", result.S > manyChips);
+    this.root.replaceChildren(...named.map(([name, strip]) => element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip)));
+    this.root.classList.toggle("long", result.S > fewChips);
+    this.root.classList.toggle("very-long", result.S > manyChips);
   }
 
   strip(words, side) {
@@ -34,15 +37,8 @@ class Sentences {
       }
     });
     strip.addEventListener("pointerleave", () => this.onPoint(null));
-    strip.addEventListener("keydown", (event) => {
-      const [left, right] = strip.dir === "rtl" ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
-      const at = moved(event.key, place(event.target), buttons.length, [left, "ArrowUp"], [right, "ArrowDown"]);
-      if (at !== undefined) {
-        event.preventDefault();
-        this.onSelect(side, at);
-        buttons[at].focus();
-      }
-    });
+    const [left, right] = strip.dir === "rtl" ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+    listenToArrows(strip, () => buttons, (at) => this.onSelect(side, at), [left, "ArrowUp"], [right, "ArrowDown"]);
     strip.buttons = buttons;
     return strip;
   }
@@ -168,31 +164,23 @@ const mostThumbnails = 64;
 class Heads {
   constructor(root, onSelect) {
     Object.assign(this, { root, onSelect });
-    if (result.H <= mostThumbnails) {
-      root.setAttribute("role", "radiogroup");
-      root.setAttribute("aria-label", "Head");
-      root.addEventListener("keydown", (event) => {
-        const head = moved(event.key, this.buttons.indexOf(event.target), result.H);
-        if (head !== undefined) {
-          event.preventDefault();
-          onSelect(head);
-          this.buttons[head].focus();
-        }
-      });
-    }
-    this.fill();
+    listenToArrows(root, () => this.buttons, onSelect);
   }
 
-  /// The heads of this layer.
+  /// The heads of this layer; one alone is no choice.
   fill() {
-    if (result.H > mostThumbnails) {
+    const many = result.H > mostThumbnails;
+    this.root.role = many ? null : "radiogroup";
+    this.root.ariaLabel = many ? null : "Head";
+    [this.list, this.buttons] = [null, []];
+    if (many) {
       this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
         element("option", { value: head, text: nameOfHead(head) })));
       this.list.addEventListener("change", () => this.onSelect(Number(this.list.value)));
       this.root.replaceChildren(this.list);
       return;
     }
-    this.buttons = Array.from({ length: result.H }, (_, head) => this.thumbnail(head));
+    this.buttons = Array.from({ length: result.H > 1 ? result.H : 0 }, (_, head) => this.thumbnail(head));
     this.root.replaceChildren(...this.buttons);
   }
 
@@ -217,7 +205,6 @@ class Heads {
       this.list.value = head;
       return;
     }
-    rove(this.buttons, head);
-    this.buttons.forEach((button, i) => button.setAttribute("aria-checked", String(i === head)));
+    check(this.buttons, head);
   }
 }

@@ -1,21 +1,33 @@
-// The result that the page holds, as flat arrays. Whatever --show left out is null here. Of a whole trained model it is that of
-// the layer which is chosen; words, query rows and shapes are those of every layer.
+// The result that is shown, as flat arrays. Whatever --show left out is null here. Of a whole trained model it is that of the
+// layer which is chosen; words, query rows and shapes are those of every layer.
 
-const written = find("result").textContent;
+let written, json;
+/// The layers of a whole trained model, as the file has them.
+let layers;
+/// A result for each of them, or the only one, once it has been looked at.
+let results;
+let result;
+/// Maps and lines of words that run right to left begin on the right.
+let mirrored;
+/// Whether they are weights at all.
+let areWeights;
+
+/// Takes the JSON of another result. What is derived from one is found from `result` when it is asked for.
+function takeResult(text) {
+  [written, json, results] = [text, JSON.parse(text), []];
+  layers = json.layers ?? [];
+  result = resultOf(0);
+  mirrored = isRightToLeft(result.columns);
+  areWeights = haveShares(result);
+}
 
 /// The JSON as the program writes it: in the page each "<" is \u003c.
 const savedJson = () => written.replace(/\\(?:u003c|[^])/g, (escape) => (escape === "\\u003c" ? "<" : escape));
 
-const json = JSON.parse(written);
-/// The layers of a whole trained model, as the file has them.
-const layers = json.layers ?? [];
-/// A result for each of them, or the only one, once it has been looked at.
-const results = [];
 function resultOf(layer) {
   const { attention = {}, dims = {}, ...arrays } = layers[layer] ?? {};
   return (results[layer] ??= readResult(layers.length > 0 ? { ...json, ...arrays, config: { dtype: "float32", dims, attention } } : json));
 }
-let result = resultOf(0);
 /// What `compute` finds where `other` is the result that is looked at.
 function within(other, compute) {
   const kept = result;
@@ -26,9 +38,6 @@ function within(other, compute) {
     result = kept;
   }
 }
-/// Maps and lines of words that run right to left begin on the right.
-const mirrored = isRightToLeft(result.columns);
-
 /// A nested array of numbers → {shape, values}; infinities and NaN are strings in JSON, a masked score is null.
 function tensor(nested, Type) {
   if (nested === undefined) {
@@ -129,34 +138,35 @@ function rowOf(array, head, row) {
 
 const weight = (head, row, column) => result.weights.values[(head * result.T + row) * result.S + column];
 
-/// Whether they are weights at all: none below 0, and each row sums to 1, or to 0 where all is masked. Other numbers, as `plot` takes
-/// them, have neither shares nor an entropy.
-/// Of several layers the first one tells.
-const areWeights = (() => {
+/// Weights are not below 0, and each row sums to 1, or to 0 where all is masked. Other numbers, as `plot` takes them, have neither
+/// shares nor an entropy. Of several layers the first one tells.
+function haveShares({ weights, S }) {
   const slack = 0.02; // what rounding to bfloat16 leaves of 1
   const doubtful = (row) => {
     const sum = row.reduce((total, w) => total + w, 0);
     return row.some((w) => w < 0) || (sum !== 0 && Math.abs(sum - 1) > slack);
   };
-  for (let start = 0; start < result.weights.values.length; start += result.S) {
-    if (doubtful(result.weights.values.subarray(start, start + result.S))) {
+  for (let start = 0; start < weights.values.length; start += S) {
+    if (doubtful(weights.values.subarray(start, start + S))) {
       return false;
     }
   }
   return true;
-})();
-
-const causalLooks = new WeakMap();
-/// Whether weights of another program, of whose masks nothing is known, are all 0 above the diagonal.
-function looksCausal() {
-  if (!causalLooks.has(result)) {
-    const { T, S, weights, chosen, config } = result;
-    const known = config.draws?.length > 0 || config.parameters || config.dims?.heads;
-    const square = areWeights && !known && T === S && T > 1 && !chosen;
-    causalLooks.set(result, square && weights.values.every((w, i) => w === 0 || i % S <= Math.floor(i / S) % T));
-  }
-  return causalLooks.get(result);
 }
+
+/// What is computed of each result once.
+function ofResult(compute) {
+  const known = new WeakMap();
+  return () => (known.has(result) ? known : known.set(result, compute())).get(result);
+}
+
+/// Whether weights of another program, of whose masks nothing is known, are all 0 above the diagonal.
+const looksCausal = ofResult(() => {
+  const { T, S, weights, chosen, config } = result;
+  const known = config.draws?.length > 0 || config.parameters || config.dims?.heads;
+  const square = areWeights && !known && T === S && T > 1 && !chosen;
+  return square && weights.values.every((w, i) => w === 0 || i % S <= Math.floor(i / S) % T);
+});
 
 /// −Σ w·ln w of a row, in nats.
 function entropy(head, row) {
@@ -168,11 +178,8 @@ function entropy(head, row) {
 
 /// A function of the head that looks at it once, in each layer.
 function ofHead(compute) {
-  const known = new Map();
-  return (head) => {
-    const heads = known.get(result) ?? known.set(result, []).get(result);
-    return (heads[head] ??= compute(head));
-  };
+  const known = ofResult(() => []);
+  return (head) => (known()[head] ??= compute(head));
 }
 
 const meanEntropy = ofHead((head) => {

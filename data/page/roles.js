@@ -5,10 +5,10 @@ const declared = JSON.parse(find("declared").textContent);
 const meanNames = Object.fromEntries(declared.means.map(({ name, header }) => [name, header]));
 
 /// Numbers that are equal where words are.
-const wordIds = (() => {
+const wordIds = ofResult(() => {
   const first = new Map();
   return json.token_ids?.length === json.tokens?.length ? json.token_ids ?? [] : (json.tokens ?? []).map((text, place) => first.get(text) ?? first.set(text, place).get(text));
-})();
+});
 
 /// The means of a head, whose row i is `rowAt(i)`, as the program's summary has them: over the rows that have such a key; null
 /// where no row has.
@@ -18,7 +18,8 @@ function meansOfRows(rowAt) {
     sums[name][0] += value;
     sums[name][1] += 1;
   };
-  const words = result.cross ? 0 : wordIds.length;
+  const ids = result.cross ? [] : wordIds();
+  const words = ids.length;
   result.positions.forEach((position, i) => {
     const row = rowAt(i);
     count("first", row[0]);
@@ -29,7 +30,7 @@ function meansOfRows(rowAt) {
     }
     let [others, behind] = [null, null];
     for (let key = 0; key < words; ++key) {
-      if (key !== position && wordIds[key] === wordIds[position]) {
+      if (key !== position && ids[key] === ids[position]) {
         others += row[key];
         behind = key + 1 < position ? behind + row[key + 1] : behind;
       }
@@ -45,20 +46,15 @@ function meansOfRows(rowAt) {
 }
 const meansOf = ofHead((head) => ({ ...meansOfRows((i) => rowOf(result.weights, head, i)), entropy: meanEntropy(head) }));
 
-const equals = new WeakMap();
 /// Those of weights that are equal over what each row sees: all keys, or those up to its own where no weight lies beyond.
-function equalMeans() {
-  if (!equals.has(result)) {
-    const { T, S, positions, weights } = result;
-    const causal = weights.values.every((w, place) => w === 0 || place % S <= positions[Math.floor(place / S) % T]);
-    const equal = (i) => {
-      const seen = causal ? Math.min(positions[i] + 1, S) : S;
-      return new Float64Array(S).fill(1 / seen, 0, seen);
-    };
-    equals.set(result, meansOfRows(equal));
-  }
-  return equals.get(result);
-}
+const equalMeans = ofResult(() => {
+  const { T, S, positions, weights } = result;
+  const causal = weights.values.every((w, place) => w === 0 || place % S <= positions[Math.floor(place / S) % T]);
+  return meansOfRows((i) => {
+    const seen = causal ? Math.min(positions[i] + 1, S) : S;
+    return new Float64Array(S).fill(1 / seen, 0, seen);
+  });
+});
 
 /// The name of the largest mean that is a share of the weights and large: in itself, and beside equal weights; null of none.
 const roleOf = ofHead((head) => {

@@ -2,12 +2,13 @@
 // view. On paper more ink is more weight; on a dark ground brighter is more (report/scale.hpp, report/colour_map.hpp).
 
 /// What the command line asked for: the scale, and the command itself.
-const asked = JSON.parse(find("asked").textContent);
+let asked;
 
 const shades = { absolute: "absolute", row: "row", log: "log" };
 const decades = 4; // of the logarithm
 const manyKeys = 24; // of which one is 1 under a causal mask, and nearly all others would have the colour of 0
-let shade = asked.shade ?? (areWeights && asked.shade_max === undefined && result.S > manyKeys ? "row" : "absolute");
+let shade, chosenShade;
+const usualShade = () => chosenShade ?? asked.shade ?? (areWeights && asked.shade_max === undefined && result.S > manyKeys ? "row" : "absolute");
 
 /// 1, 2, 2.5 or 5 times a power of ten, not less than `least` > 0.
 function roundUp(least) {
@@ -15,14 +16,12 @@ function roundUp(least) {
   return Number([1, 2, 2.5, 5, 10].map((size) => size * power).find((size) => size >= least * (1 - 1e-12)).toPrecision(3));
 }
 
-const scales = new WeakMap();
+const rangeOfAll = ofResult(() => rangeOf(result.weights.values));
+
 /// That of all numbers of this layer: of weights from 0 to 1, or to a round number where none is over a half.
 function wholeScale() {
-  if (!scales.has(result)) {
-    const range = rangeOf(result.weights.values);
-    scales.set(result, areWeights ? { least: 0, largest: range.largest > 0.5 ? 1 : roundUp(range.largest) } : range);
-  }
-  const scale = scales.get(result);
+  const range = rangeOfAll();
+  const scale = areWeights ? { least: 0, largest: range.largest > 0.5 ? 1 : roundUp(range.largest) } : range;
   const most = asked.shade_max;
   return { ...scale, largest: most ?? scale.largest, beyond: most < scale.largest, log: shade === "log" };
 }
@@ -115,9 +114,9 @@ function scaleKey() {
   return element("div", { class: "scale-key" }, bar, element("div", { class: "scale-texts" }, ...texts));
 }
 
-const shadeTitles = { row: areWeights ? "each row to its own largest" : "each row from its least to its largest", log: "by the logarithm" };
-const shadeSentences = {
+const shadeTitles = () => ({ row: areWeights ? "each row to its own largest" : "each row from its least to its largest", log: "by the logarithm" });
+const shadeSentences = () => ({
   absolute: areWeights ? "One scale for all numbers." : "One scale for all numbers: from the least to the largest.",
   row: areWeights ? "Each row to its own largest." : "Each row from its least to its largest.",
   log: "By the logarithm, from a ten thousandth of the largest.",
-};
+});

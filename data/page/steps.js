@@ -37,9 +37,9 @@ function keyTable(cell, caption, headings, texts, foot) {
 }
 
 /// Whether `run`, which has --show, made the result: its config draws, that of a tensor alone does not.
-const isOfRun = result.config.draws?.length > 0 || layers.length > 0;
+const isOfRun = () => result.config.draws?.length > 0 || layers.length > 0;
 
-const absent = (what, show) => [say(...unbroken(`This page holds no ${what}.` + (isOfRun ? ` A page made with ${show} among --show shows this step's numbers.` : "")))];
+const absent = (what, show) => [say(...unbroken(`This page holds no ${what}.` + (isOfRun() ? ` A page made with ${show} among --show shows this step's numbers.` : "")))];
 
 // ---- the steps -------------------------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ function functionOf(cell) {
     cosine: () => [...own(), " · ", ...other(), " / (|", ...own(), "| |", ...other(), "|)"],
     general: () => [...own(), " · W", sub("a"), " ", ...other()],
     additive: () => ["v", sub("a"), " · tanh(W", sub("a"), " ", ...own(), " + U", sub("a"), " ", ...other(), ")"],
-  }[scoreFunction]();
+  }[scoreFunction()]();
 }
 
 const aboutFunction = {
@@ -68,7 +68,7 @@ function functionStep(cell) {
     return absent("scores", "scores");
   }
   return [
-    say(aboutFunction[scoreFunction]),
+    say(aboutFunction[scoreFunction()]),
     formula(...functionOf(cell), " = ", strong(number(value))),
     keyTable(cell, "Scores of the row", ["score"], (i) => [number(cell.stages.scores[i])]),
   ];
@@ -101,7 +101,7 @@ function compareStep(cell) {
 
 function scaleStep(cell) {
   const scaled = cell.stages.scaled;
-  const scores = masksFirst ? cell.stages.masked ?? cell.stages.scores : cell.stages.scores;
+  const scores = masksFirst() ? cell.stages.masked ?? cell.stages.scores : cell.stages.scores;
   if (!scores || !scaled) {
     return absent("scores", "queries,keys");
   }
@@ -109,7 +109,7 @@ function scaleStep(cell) {
   if (Number.isNaN(factor)) {
     return absent("scale", "keys");
   }
-  const plain = result.attention.scale === undefined && scoreFunction === "scaled_dot" && result.keys;
+  const plain = result.attention.scale === undefined && scoreFunction() === "scaled_dot" && result.keys;
   const name = plain ? ["1/√", element("span", { text: `${result.keys.shape[2]}` })] : [number(factor)];
   return [
     say(plain ? "Sums of many products grow with their number. Divided by √d" : "Every score is multiplied by the same factor", plain ? sub("k") : "", plain ? ", they stay where the softmax can still tell them apart." : "."),
@@ -236,38 +236,31 @@ function mixStep(cell) {
   ];
 }
 
-const scoreStep = multiplies ? { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true }
-  : { name: `${scoreFunction} score`, make: functionStep, there: true };
+const scoreStep = () => multiplies() ? { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true }
+  : { name: `${scoreFunction()} score`, make: functionStep, there: true };
 const stepKinds = () => [
   { name: "x", make: vectorStep, there: hasQueryProjection() },
   { name: "W_q·x", make: queryStep, there: hasQueryProjection() },
-  scoreStep,
-  { name: "mask", make: maskStep, there: hasMask() && masksFirst },
-  { name: "scale", make: scaleStep, there: scoreFunction === "scaled_dot" || result.attention.scale !== undefined },
+  scoreStep(),
+  { name: "mask", make: maskStep, there: hasMask() && masksFirst() },
+  { name: "scale", make: scaleStep, there: scoreFunction() === "scaled_dot" || result.attention.scale !== undefined },
   { name: "softcap", make: capStep, there: result.attention.softcap !== undefined },
-  { name: addsByDistance() ? "bias" : "mask", make: maskStep, there: hasMask() && !masksFirst },
+  { name: addsByDistance() ? "bias" : "mask", make: maskStep, there: hasMask() && !masksFirst() },
   { name: "softmax", make: softmaxStep, there: true },
   { name: "dropout", make: dropoutStep, there: result.attention.dropout !== undefined },
   { name: "weights·V", make: mixStep, there: true },
   { name: "W_o", make: outputStep, there: hasOutputProjection() },
 ].filter((kind) => kind.there);
 let kinds = [];
+const stepOf = (make) => kinds.findIndex((kind) => kind.make === make);
 
 /// Whether there is anything to take steps with.
-const hasSteps = ["queries", "keys", "values", "scores", "scaled", "capped", "masked"].some((name) => result[name]);
+const hasSteps = () => ["queries", "keys", "values", "scores", "scaled", "capped", "masked"].some((name) => result[name]);
 
 class Steps {
   constructor(onStep) {
     this.onStep = onStep;
-    this.fill();
-    find("step-list").addEventListener("keydown", (event) => {
-      const at = moved(event.key, this.tabs.indexOf(event.target), this.tabs.length);
-      if (at !== undefined) {
-        event.preventDefault();
-        onStep(at);
-        this.tabs[at].focus();
-      }
-    });
+    listenToArrows(find("step-list"), () => this.tabs, onStep);
     find("previous").addEventListener("click", () => onStep(this.step - 1));
     find("next").addEventListener("click", () => onStep(this.step + 1));
   }
@@ -283,8 +276,7 @@ class Steps {
 
   show(head, row, column, step) {
     this.step = step;
-    rove(this.tabs, step);
-    this.tabs.forEach((tab, i) => tab.setAttribute("aria-selected", String(i === step)));
+    check(this.tabs, step, "aria-selected");
     find("step").setAttribute("aria-labelledby", `step-${step}`);
     find("previous").disabled = step === 0;
     find("next").disabled = step === kinds.length - 1;

@@ -118,6 +118,12 @@ function rove(elements, place) {
   });
 }
 
+/// Of buttons like these one is chosen, and can be reached with Tab.
+function check(buttons, place, attribute = "aria-checked") {
+  rove(buttons, place);
+  buttons.forEach((button, i) => button.setAttribute(attribute, String(i === place)));
+}
+
 /// Where an arrow key, Home or End leads from `place` among `count`; undefined for other keys.
 function moved(key, place, count, back = ["ArrowLeft", "ArrowUp"], on = ["ArrowRight", "ArrowDown"]) {
   if (back.includes(key)) {
@@ -127,4 +133,17 @@ function moved(key, place, count, back = ["ArrowLeft", "ArrowUp"], on = ["ArrowR
     return Math.min(place + 1, count - 1);
   }
   return { Home: 0, End: count - 1 }[key];
+}
+
+/// Arrow keys choose among the buttons of `root`.
+function listenToArrows(root, buttons, onChoose, ...keys) {
+  root.addEventListener("keydown", (event) => {
+    const place = buttons().indexOf(event.target);
+    const at = place < 0 ? undefined : moved(event.key, place, buttons().length, ...keys);
+    if (at !== undefined) {
+      event.preventDefault();
+      onChoose(at);
+      buttons()[at].focus();
+    }
+  });
 }

@@ -31,7 +31,7 @@ function closedByFile(saved) {
   if (!attention.mask) {
     return undefined;
   }
-  const before = masksFirst ? scores : attention.softcap === undefined ? scaled : capped;
+  const before = masksFirst() ? scores : attention.softcap === undefined ? scaled : capped;
   if (!masked || !before || attention.causal || attention.window || isAlibi()) {
     return null;
   }
@@ -83,10 +83,10 @@ function agrees() {
 /// Why there is no what-if, in words; "" where there is one. Of whole models the layers before would change, too.
 function whyNot() {
   const { queries, keys, scores, attention, chosen, H, T, S } = result;
-  if (layers.length > 0 || !areWeights || !isOfRun) {
+  if (layers.length > 0 || !areWeights || !isOfRun()) {
     return "-";
   }
-  const scored = scores || (multiplies && queries && keys && !(chosen && attention.scores === "KQ"));
+  const scored = scores || (multiplies() && queries && keys && !(chosen && attention.scores === "KQ"));
   if (!scored || !keys || attention.dropout || result.heads[0] === "mean") {
     return "-";
   }
@@ -144,28 +144,35 @@ const temperatureAt = (place) => Number((10 ** Number(place)).toPrecision(2));
 /// The controls. `onChange` is told what is changed, or null.
 class WhatIf {
   constructor(root, onChange) {
-    const saved = result;
-    const start = savedChange(saved);
-    Object.assign(this, { root, saved, start, onChange, now: start });
-    const why = whyNot();
-    root.hidden = why === "-";
-    this.there = why === "";
-    find("what-controls").hidden = !this.there;
-    find("what-note").replaceChildren(...unbroken(why === "-" ? "" : why));
-    if (!this.there) {
-      return;
-    }
-    const hasFactor = ownFactor(saved) !== 1 || saved.attention.scale === "none";
-    find("what-scale").closest("label").hidden = !hasFactor;
-    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? ["1/√d", element("sub", { text: "k" })] : [`× ${number(saved.attention.scale)}`]));
-    this.fillWords();
+    Object.assign(this, { root, onChange });
     const listen = (id, type, read) => find(id).addEventListener(type, () => this.set(read(find(id))));
     listen("what-causal", "change", (box) => ({ causal: box.checked }));
     listen("what-scale", "change", (box) => ({ scale: box.checked }));
     listen("what-temperature", "input", (slider) => ({ temperature: temperatureAt(slider.value) }));
     listen("what-hide", "change", (list) => ({ hidden: this.choices[list.value].places }));
     find("what-reset").addEventListener("click", () => this.set(this.start));
-    find("what-copy").addEventListener("click", () => this.copy());
+    find("what-copy").addEventListener("click", () => copyCommand(find("what-command"), find("what-copy")));
+  }
+
+  /// Another result, of which nothing is changed.
+  fill() {
+    const saved = result;
+    const start = savedChange(saved);
+    cancelAnimationFrame(this.frame);
+    Object.assign(this, { saved, start, now: start });
+    const why = whyNot();
+    this.root.hidden = why === "-";
+    this.there = why === "";
+    find("what-controls").hidden = !this.there;
+    find("what-note").replaceChildren(...unbroken(why === "-" ? "" : why));
+    if (!this.there) {
+      find("what-command-row").hidden = true;
+      return;
+    }
+    const hasFactor = ownFactor(saved) !== 1 || saved.attention.scale === "none";
+    find("what-scale").closest("label").hidden = !hasFactor;
+    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? ["1/√d", element("sub", { text: "k" })] : [`× ${number(saved.attention.scale)}`]));
+    this.fillWords();
     this.show();
   }
 
@@ -213,17 +220,17 @@ class WhatIf {
     find("what-command").replaceChildren(...unbroken(change === null ? "" : command || "No option takes off what the recipe says."));
     find("what-copy").hidden = command === "";
   }
+}
 
-  async copy() {
-    const text = find("what-command").textContent;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      getSelection().selectAllChildren(find("what-command"));
-      document.execCommand("copy"); // where a file from disk has no clipboard
-    }
-    announce("Copied");
-    find("what-copy").textContent = "Copied";
-    setTimeout(() => find("what-copy").replaceChildren("Copy"), 1500);
+/// Copies the command that stands in an element, and says so on the button.
+async function copyCommand(place, button) {
+  try {
+    await navigator.clipboard.writeText(place.textContent);
+  } catch {
+    getSelection().selectAllChildren(place);
+    document.execCommand("copy"); // where a file from disk has no clipboard
   }
+  announce("Copied");
+  button.textContent = "Copied";
+  setTimeout(() => button.replaceChildren("Copy"), 1500);
 }

@@ -118,9 +118,8 @@ class Workbench {
   /// The table of a number of a strip: of the query where it comes from, otherwise where it goes.
   openStrip(box, column) {
     component = this.component?.i ?? 0;
-    const made = (make) => kinds.findIndex((kind) => kind.make === make);
-    const ofQuery = box.closest(".of-query") && made(queryStep) >= 0;
-    this.onTable(made(box.dataset.side === "v" ? mixStep : ofQuery ? queryStep : scoreStep.make), column);
+    const ofQuery = box.closest(".of-query") && stepOf(queryStep) >= 0;
+    this.onTable(stepOf(box.dataset.side === "v" ? mixStep : ofQuery ? queryStep : scoreStep().make), column);
   }
 
   /// The pointer lies over a component of a vector, or over a word's line.
@@ -207,7 +206,6 @@ class Workbench {
 
   /// The columns of numbers: name, the step whose table has them, the numbers, and how long a bar is.
   columnsOf({ head, row, stages }) {
-    const step = (make) => kinds.findIndex((kind) => kind.make === make);
     const signed = (values) => {
       const most = values.reduce((size, x) => (Number.isFinite(x) && Math.abs(x) > size ? Math.abs(x) : size), 0) || 1;
       return (x) => (Number.isFinite(x) ? x / most : 0);
@@ -215,13 +213,13 @@ class Workbench {
     const weights = rowOf(result.weights, head, row);
     const scale = scaleOf(head, row);
     const made = [];
-    const add = (name, make, values, share = values && signed(values)) => values && step(make) >= 0 && made.push({ name, step: step(make), values, share });
-    add("score", scoreStep.make, stages.scores);
+    const add = (name, make, values, share = values && signed(values)) => values && stepOf(make) >= 0 && made.push({ name, step: stepOf(make), values, share });
+    add("score", scoreStep().make, stages.scores);
     const mask = () => hasMask() && add(addsByDistance() ? "biased" : "masked", maskStep, stages.masked);
-    masksFirst && mask();
+    masksFirst() && mask();
     add("scaled", scaleStep, stages.scaled);
     add("capped", capStep, result.attention.softcap === undefined ? null : stages.capped);
-    masksFirst || mask();
+    masksFirst() || mask();
     const { largest, powers } = stages.last ? softmaxTerms(stages.last) : { largest: -Infinity };
     add("exp", softmaxStep, largest === -Infinity ? null : powers, (x) => x);
     add("weight", softmaxStep, weights, (x) => shareOf(x, scale));
@@ -235,7 +233,7 @@ class Workbench {
     const stages = stagesOfRow(head, row);
     this.cell = { head, row, column, stages };
     this.showFormula(step);
-    const pair = multiplies && vectors(head, row, column);
+    const pair = multiplies() && vectors(head, row, column);
     const values = result.values && sharesOfRow(head, row) && result.values;
     const columns = this.columnsOf(this.cell).filter((each) => !onPhone.matches || each.step === step || each.name === "weight");
     const { places, note } = wordsToShow(head, row, column);
@@ -278,7 +276,7 @@ class Workbench {
     const [a, b] = swapped ? ["k", "q"] : ["q", "k"];
     const lit = (of) => (of === step ? "lit" : "");
     const scoreAt = columns.find((each) => each.name === "score")?.step ?? -1;
-    const mixAt = kinds.findIndex((kind) => kind.make === mixStep);
+    const mixAt = stepOf(mixStep);
     const of = (name, place) => element("span", {}, name, sub(word(place)));
     const blanks = (count) => Array.from({ length: count }, () => element("td"));
     const slider = (box, label) => {
@@ -297,7 +295,7 @@ class Workbench {
       const products = Float64Array.from(pair[0], (x, i) => result.step(x * pair[1][i]));
       const most = products.reduce((size, x) => Math.max(size, Math.abs(x)), 0) || 1;
       above.push(
-        element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])), element("td", { class: lit(scoreAt) || lit(kinds.findIndex((kind) => kind.make === queryStep)) }, slider(strip(pair[0], mostOfKeys, "k"), "Numbers of the query and the key")), ...blanks(columns.length + (values ? 1 : 0))),
+        element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])), element("td", { class: lit(scoreAt) || lit(stepOf(queryStep)) }, slider(strip(pair[0], mostOfKeys, "k"), "Numbers of the query and the key")), ...blanks(columns.length + (values ? 1 : 0))),
         element("tr", { class: "of-products" }, element("th", { scope: "row" }, "× ", of(b, result.columns[column])), element("td", { class: lit(scoreAt) }, strip(products, most, "k", true)),
           columns.length === 0 ? null : element("td", { class: "sum", colspan: columns.length + (values ? 1 : 0) }, ...(stages.scores ? ["Σ = ", strong(benchNumber(stages.scores[column]))] : []))));
     }
@@ -343,24 +341,23 @@ class Workbench {
 
   /// softmax(Q·Kᵀ / √d_k + mask) · V, each part a button.
   showFormula(step) {
-    const index = (make) => kinds.findIndex((kind) => kind.make === make);
     const symbol = (make, ...text) => {
-      const at = index(make);
+      const at = stepOf(make);
       const button = element("button", { type: "button", class: "symbol", "aria-pressed": String(at === step), "aria-label": `Step ${at + 1}: ${kinds[at].name}` }, ...text);
       button.addEventListener("click", () => this.onStep(at));
       return button;
     };
-    const has = (make) => index(make) >= 0;
+    const has = (make) => stepOf(make) >= 0;
     const factor = result.attention.scale;
     const scaling = () => (has(scaleStep) ? (factor === undefined ? [" / ", symbol(scaleStep, "√d", sub("k"))] : factor === "none" ? [" · ", symbol(scaleStep, "1")] : [" · ", symbol(scaleStep, number(factor))]) : []);
     const masking = () => (has(maskStep) ? [" + ", symbol(maskStep, addsByDistance() ? "bias" : "mask")] : []);
     const product = result.attention.scores === "KQ" ? ["K", "Q"] : ["Q", "K"];
-    let inner = [symbol(scoreStep.make, ...(multiplies ? [product[0], product[1], element("sup", { text: "T" })] : [scoreStep.name]))];
-    inner.push(...(masksFirst ? [...masking(), ...scaling()] : scaling()));
+    let inner = [symbol(scoreStep().make, ...(multiplies() ? [product[0], product[1], element("sup", { text: "T" })] : [scoreStep().name]))];
+    inner.push(...(masksFirst() ? [...masking(), ...scaling()] : scaling()));
     if (has(capStep)) {
       inner = [symbol(capStep, "cap"), "( ", ...inner, " )"];
     }
-    inner.push(...(masksFirst ? [] : masking()));
+    inner.push(...(masksFirst() ? [] : masking()));
     let outer = [symbol(softmaxStep, "softmax"), "( ", ...inner, " )"];
     if (has(dropoutStep)) {
       outer = [symbol(dropoutStep, "dropout"), "( ", ...outer, " )"];
