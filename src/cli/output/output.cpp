@@ -15,8 +15,6 @@
 #include <memory>
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,8 +73,7 @@ int obstacle_to_renaming(const std::string& path, const struct stat* old)
     // In a directory such as /tmp everybody may create files, and only owners replace them.
     struct stat around = {};
     const bool sticky = ::stat(directory.c_str(), &around) == 0 && (around.st_mode & S_ISVTX) != 0;
-    const uid_t user = ::geteuid();
-    const bool owner = user == 0 || user == old->st_uid || user == around.st_uid;
+    const bool owner = platform::acts_for(old->st_uid) || platform::acts_for(around.st_uid);
     return platform::only_appends(path) || (sticky && !owner) ? EPERM : 0;
 }
 
@@ -104,10 +101,7 @@ Descriptor create_temporary(const Output::Place& place, std::string& path)
         cannot_create(place.name, error);
     }
     if (place.old) {
-        // Of a file that belongs to somebody else only root can keep the owner; others get a file of their own. What was
-        // trusted to run as its owner or group is not there any more, so those bits go.
-        [[maybe_unused]] const int owned = ::fchown(created.number(), place.old->st_uid, place.old->st_gid);
-        ::fchmod(created.number(), place.old->st_mode & 0777U);
+        platform::give_rights(created.number(), *place.old);
     }
     return created;
 }
@@ -185,7 +179,7 @@ public:
     {
         do {
             descriptor_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-        } while (descriptor_.number() != -1 && ::flock(descriptor_.number(), LOCK_EX) == 0 && !is_there());
+        } while (descriptor_.number() != -1 && platform::lock(descriptor_.number()) && !is_there());
     }
     PairLock(const PairLock&) = delete;
     PairLock(PairLock&&) = delete;
@@ -223,7 +217,7 @@ Descriptor open_special(const std::string& path, const std::string& name)
 {
     const std::optional<int> inherited = descriptor_named(path);
     const auto open_it = [&] {
-        return inherited ? ::fcntl(*inherited, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return inherited ? platform::duplicate(*inherited) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     };
     Descriptor opened(open_it());
     while (opened.number() == -1 && errno == EINTR) {
@@ -256,7 +250,7 @@ Output::Output(const std::optional<std::string>& path, std::string_view beside) 
     name_ = "standard output";
     to_terminal_ = ::isatty(STDOUT_FILENO) != 0;
     // A duplicate to close, for some file systems report a full disk only then; descriptor 1 stays taken.
-    descriptor_ = Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    descriptor_ = Descriptor(platform::duplicate(STDOUT_FILENO));
     if (descriptor_.number() == -1) {
         cannot_write(name_, errno);
     }
@@ -370,11 +364,9 @@ std::optional<int> terminal_columns()
     if (::isatty(STDOUT_FILENO) == 0) {
         return std::nullopt;
     }
-    winsize size{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
-    return 80;
+    constexpr int usual = 80;
+    const int width = platform::terminal_width(STDOUT_FILENO);
+    return width > 0 ? width : usual;
 }
 
 } // namespace attn::cli

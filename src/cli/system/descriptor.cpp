@@ -1,6 +1,7 @@
 #include "cli/system/descriptor.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/system/platform.hpp"
 
 #include <fmt/format.h>
 
@@ -55,16 +56,8 @@ std::string reason(int error)
 void occupy_closed_descriptors()
 {
     for (const int descriptor : std::array{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        std::array<int, 2> pipe{}; // an end to read, an end to write
-        if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF || ::pipe(pipe.data()) != 0) {
-            continue;
-        }
-        // Reads of the one and writes to the other fail as those of a closed descriptor do.
-        ::dup2(pipe[descriptor == STDIN_FILENO ? 1 : 0], descriptor);
-        for (const int end : pipe) {
-            if (end != descriptor) {
-                ::close(end);
-            }
+        if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+            platform::occupy(descriptor);
         }
     }
 }

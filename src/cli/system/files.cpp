@@ -2,6 +2,7 @@
 
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/system/platform.hpp"
 #include "cli/system/signals.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ std::string name_of_input(const std::string& path)
 Descriptor open_input(const std::string& path)
 {
     const bool standard = path == "-";
-    Descriptor opened(standard ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    Descriptor opened(standard ? platform::duplicate(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (opened.number() == -1) {
         throw Error(ErrorKind::no_input, fmt::format("cannot open {}: {}", name_of_input(path), reason(errno)));
     }

@@ -111,9 +111,7 @@ void MappedFile::drop(std::size_t from, std::size_t to) const
     if (descriptor_.number() == -1) {
         return; // memory of our own, which would be lost
     }
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t first = from / page * page;
-    ::madvise(static_cast<std::byte*>(begin_) + first, to / page * page - first, MADV_DONTNEED);
+    platform::drop_pages(begin_, from, to);
 }
 
 void MappedFile::require_unchanged() const

@@ -1,6 +1,6 @@
-// What each system does in its own way, as functions that say the same on all. platform_linux.cpp or platform_macos.cpp is
-// compiled (src/CMakeLists.txt): Linux with either C library, and macOS. Nothing else in the program asks which system it is
-// on.
+// What each system does in its own way, as functions that say the same on all. Of the files whose name ends in a system's, those
+// of the system it is compiled for are taken (src/CMakeLists.txt): _linux, with either C library, and _macos, both with _posix;
+// or _wasi, WebAssembly in a page. Nothing else in the program asks which system it is on.
 #pragma once
 
 #include "attn/tensor/shape.hpp"
@@ -22,8 +22,8 @@ inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 [[nodiscard]] int processors();
 /// Bytes that the machine and the control groups of this process still have.
 [[nodiscard]] Index free_memory();
-/// Bytes of address space that count against RLIMIT_AS.
-[[nodiscard]] Index address_space();
+/// Bytes of address space that RLIMIT_AS leaves this process.
+[[nodiscard]] Index address_space_room();
 /// Bytes of memory that this process held at most, so far.
 [[nodiscard]] Index peak_memory();
 
@@ -43,6 +43,15 @@ struct SignalRange {
 };
 [[nodiscard]] SignalRange real_time_signals();
 
+// ---- descriptors -------------------------------------------------------------------------------------------------------
+
+/// Another one of the same open file, closed when another program is started; -1 and errno where there is none.
+[[nodiscard]] int duplicate(int descriptor);
+/// A closed one is taken by something that can be neither read nor written, so that using it fails as before.
+void occupy(int descriptor);
+/// Columns of the terminal that it is; 0: nobody says.
+[[nodiscard]] int terminal_width(int descriptor);
+
 // ---- files -------------------------------------------------------------------------------------------------------------
 
 /// Whether a file may only grow, or a directory only get more files: nothing of it can be replaced.
@@ -51,9 +60,17 @@ struct SignalRange {
 [[nodiscard]] bool is_mount(const std::string& path);
 /// Exchanges two files in one step; false where the file system cannot, or one is not there.
 bool exchange(const std::string& one, const std::string& other);
+/// Owner, group and permissions of the file that an open one is to replace, as far as this process may give them.
+void give_rights(int descriptor, const struct stat& old);
+/// Whether this process is the user, or may do as root.
+[[nodiscard]] bool acts_for(uid_t user);
+/// Waits until nobody else has locked the open file; false where files have no locks.
+bool lock(int descriptor);
 /// When the file was last written.
 [[nodiscard]] timespec write_time(const struct stat& status);
 /// A mapping of `to` bytes that begins with the `from` bytes of that at `begin`, which goes; nullptr: there is no room.
 [[nodiscard]] void* grow_mapping(void* begin, std::size_t from, std::size_t to);
+/// Lets the pages of a mapped file that lie between two offsets leave the memory, where that is the system's.
+void drop_pages(void* begin, std::size_t from, std::size_t to);
 
 } // namespace attn::cli::platform

@@ -125,10 +125,16 @@ Index free_memory()
     return std::min(kilobytes < 0 ? unlimited : kilobytes * 1024, control_group_room());
 }
 
-Index address_space()
+Index address_space_room()
 {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return unlimited;
+    }
+    const auto total = static_cast<Index>(std::min<rlim_t>(limit.rlim_cur, static_cast<rlim_t>(unlimited)));
     // The first number of /proc/self/statm is in pages.
-    return std::max<Index>(number_after(kernel_text("/proc/self/statm"), ""), 0) * ::sysconf(_SC_PAGESIZE);
+    const Index used = std::max<Index>(number_after(kernel_text("/proc/self/statm"), ""), 0) * ::sysconf(_SC_PAGESIZE);
+    return std::max<Index>(total - used, 0);
 }
 
 Index peak_memory()

@@ -25,9 +25,9 @@ Index free_memory()
     return ::sysctlbyname("hw.memsize", &bytes, &size, nullptr, 0) == 0 && bytes > 0 ? bytes : unlimited;
 }
 
-Index address_space()
+Index address_space_room()
 {
-    return 0; // RLIMIT_AS is not enforced
+    return unlimited; // RLIMIT_AS is not enforced
 }
 
 Index peak_memory()

@@ -6,24 +6,11 @@
 #include <charconv>
 #include <cstdlib>
 
-#include <sys/resource.h>
-
 namespace attn::cli {
 namespace {
 
 /// Address space for a stack, and for an arena of the C library, reserved though hardly used.
 constexpr Index room_of_thread = Index{256} << 20U;
-
-/// RLIMIT_AS less the address space in use.
-Index address_space_room()
-{
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-        return platform::unlimited;
-    }
-    const auto total = static_cast<Index>(std::min<rlim_t>(limit.rlim_cur, static_cast<rlim_t>(platform::unlimited)));
-    return std::max<Index>(total - platform::address_space(), 0);
-}
 
 } // namespace
 
@@ -34,12 +21,12 @@ int available_processors()
 
 int default_threads()
 {
-    return static_cast<int>(std::clamp<Index>(address_space_room() / room_of_thread, 1, available_processors()));
+    return static_cast<int>(std::clamp<Index>(platform::address_space_room() / room_of_thread, 1, available_processors()));
 }
 
 void prepare_for_threads(int threads)
 {
-    if (address_space_room() / room_of_thread < threads) {
+    if (platform::address_space_room() / room_of_thread < threads) {
         platform::share_heap();
     }
 }
@@ -72,7 +59,7 @@ Index number_after(std::string_view text, std::string_view key)
 
 Index memory_limit()
 {
-    const Index least = std::min(platform::free_memory(), address_space_room());
+    const Index least = std::min(platform::free_memory(), platform::address_space_room());
     return least == platform::unlimited ? least : least - least / 8;
 }
 
