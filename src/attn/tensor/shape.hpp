@@ -5,14 +5,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace attn {
 
-/// Signed, as Eigen's: differences and reversed loops need no cast.
-using Index = std::ptrdiff_t;
+/// Signed, as Eigen's: differences and reversed loops need no cast. Of 64 bits also where an address has 32.
+using Index = std::conditional_t<sizeof(std::ptrdiff_t) == sizeof(std::int64_t), std::ptrdiff_t, std::int64_t>;
 
 /// Lengths, outermost first. The empty shape is one element.
 using Shape = std::vector<Index>;

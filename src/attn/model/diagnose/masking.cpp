@@ -267,7 +267,7 @@ MaskRow mask_row(const Masking& masking, core::RowPlace place, Index keys)
     if (masking.asked.segment) {
         const core::Visible own = core::visible(*masking.asked.segment, {}, place);
         for (std::vector<char>* seen : {&row.seen, &row.placed}) {
-            for (Index j = 0; j < std::min(masking.sizes.S, std::ssize(*seen)); ++j) {
+            for (Index j = 0; j < std::min<Index>(masking.sizes.S, std::ssize(*seen)); ++j) {
                 char& sees = (*seen)[static_cast<std::size_t>(j)];
                 sees = own.sees(j) ? sees : char{0};
             }

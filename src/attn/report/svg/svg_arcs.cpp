@@ -168,7 +168,7 @@ void ArcPanels::measure()
     left_ = right_ = std::max(text_width("query"), text_width("key")) * caption_font;
     Index tallest = 1;
     for (const Panel& panel : panels_) {
-        tallest = std::max({tallest, std::ssize(panel.rows), std::ssize(panel.columns)});
+        tallest = std::max<Index>({tallest, std::ssize(panel.rows), std::ssize(panel.columns)});
         left_ = std::max(left_, room_for(picture_.row_words, panel.rows));
         right_ = std::max(right_, room_for(picture_.column_words, panel.columns));
     }

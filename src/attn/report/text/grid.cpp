@@ -87,7 +87,7 @@ private:
         for (Index j = 0; j < most; ++j) {
             Index width = 0;
             for (Index i = 0; i < rows_; ++i) {
-                width = std::max(width, std::ssize(cell(i, j)));
+                width = std::max<Index>(width, std::ssize(cell(i, j)));
             }
             const std::string& label = style_.column_labels[static_cast<std::size_t>(j)];
             headers_.push_back(style_.width ? shortened(label, std::max(width, *style_.width / 5)) : label);
@@ -104,7 +104,7 @@ private:
         if (!all_1) {
             sum_width_ = std::ssize(std::string_view("sum"));
             for (Index i = 0; i < rows_; ++i) {
-                sum_width_ = std::max(sum_width_, std::ssize(sum(i)));
+                sum_width_ = std::max<Index>(sum_width_, std::ssize(sum(i)));
             }
         }
     }
@@ -368,7 +368,7 @@ private:
     {
         for (Index j = 0; j < shown_; ++j) {
             letters_.push_back(letters_of(style_.column_labels[static_cast<std::size_t>(j)], tallest_header));
-            header_ = std::max(header_, std::ssize(letters_.back()));
+            header_ = std::max<Index>(header_, std::ssize(letters_.back()));
         }
         ruled_ = std::ranges::any_of(letters_, [](const auto& letters) { return letters.empty(); });
     }

@@ -290,7 +290,7 @@ void require_rows(const Architecture& architecture, const TokenInput& input, con
         require_row("type id", input.types.empty() ? 0 : input.types[t], part.types.empty() ? 1 : part.type_rows);
     }
     const Index T = std::ssize(input.ids);
-    const Index count = std::min(layers_to_run(architecture, asked), std::ssize(architecture.layers));
+    const Index count = std::min<Index>(layers_to_run(architecture, asked), std::ssize(architecture.layers));
     const std::span run = std::span(architecture.layers).first(static_cast<std::size_t>(count));
     const bool turn = std::ranges::any_of(run, [](const LayerPart& layer) { return layer.attention.rope.has_value(); });
     if (turn && T > core::most_positions) {
