@@ -1,30 +1,23 @@
 "use strict";
 
-// The program, compiled to WebAssembly, in a page or in node: a command line at a time, with files that are bytes under names.
+// The program as WebAssembly, in a page or in node: a command line at a time, with files that are bytes under names.
 //
-//   const program = await loadProgram(bytes);   // of attn-cli.wasm
-//   const { exit, stdout, stderr, files } = program.run(["run", "Life is short", "--json"]);
+//   const program = await loadProgram(bytes);  // of attn-cli.wasm
+//   const { exit, stdout, stderr, files } = program.run(["run", "Life is short", "-o", "life.json"]);
 //
 // It asks for its arguments, for files and for the time in calls of WASI (preview 1), which give the number of an error, or 0.
 
-const wasi = { badDescriptor: 8, exists: 20, invalid: 28, isFolder: 31, notThere: 44, unknown: 52, notFolder: 54, noPlace: 70 };
-const kinds = { stream: 0, device: 2, folder: 3, file: 4 };
-const root = 3; // the descriptor of the folder of all files; 0, 1 and 2 are the streams
-const everything = 2n ** 64n - 1n; // of the rights of a descriptor
+const wasiError = { badDescriptor: 8, exists: 20, invalid: 28, isFolder: 31, notThere: 44, unknown: 52, notFolder: 54, noPlace: 70 };
+const wasiKind = { stream: 0, device: 2, folder: 3, file: 4 };
+const wasiRight = { read: 2n, write: 64n, all: 2n ** 64n - 1n };
+const wasiRoot = 3; // the descriptor of the folder of all files; 0, 1 and 2 are the streams
 
-/// A name without "." and "..", from the root, which is where the program stands.
-function placeOf(path) {
-  const parts = [];
-  path.split("/").forEach((part) => (part === ".." ? parts.pop() : part !== "" && part !== "." && parts.push(part)));
-  return parts.join("/");
-}
+/// What a descriptor is of. `bytes` may be longer than what is in it, which is `size`.
+class MemoryFile {
+  static made = 0;
 
-let entries = 0;
-
-/// What a descriptor may be of. `bytes` may be longer than what is in it, which is `size`.
-class Entry {
   constructor(kind, bytes = new Uint8Array()) {
-    Object.assign(this, { kind, bytes, size: bytes.length, number: ++entries, time: BigInt(Date.now()) * 1000000n });
+    Object.assign(this, { kind, bytes, size: bytes.length, number: ++MemoryFile.made, time: BigInt(Date.now()) * 1000000n });
   }
 
   content() {
@@ -43,217 +36,205 @@ class Entry {
   }
 }
 
-/// The calls of one run. What they are given are numbers and places in the memory of the program; 64 bits are a BigInt.
-function calls(args, files, env) {
-  const streams = ["/dev/stdin", "/dev/stdout", "/dev/stderr"].map((name) => new Entry(kinds.stream, files[name]));
-  const named = new Map(Object.entries(files).filter(([name]) => name !== "/dev/stdin").map(([name, bytes]) => [placeOf(name), new Entry(kinds.file, bytes)]));
-  named.set("dev/null", new Entry(kinds.device));
-  const folders = new Map(); // those that were asked for
-  const open = new Map(streams.map((entry, number) => [number, { entry, place: 0 }]));
-  const texts = { args: ["attn-cli", ...args], environ: Object.entries(env).map(([name, value]) => `${name}=${value}`) };
-  let memory = null; // known once the module is an instance
+/// The files of a run by their names, without "." and "..", from the root, where the program stands. A folder is there when a file
+/// is in it.
+class MemoryFiles {
+  constructor(files) {
+    this.files = new Map(Object.entries(files).map(([name, bytes]) => [this.nameOf(name), new MemoryFile(wasiKind.file, bytes)]));
+    this.files.set("dev/null", new MemoryFile(wasiKind.device));
+    this.folders = new Map(); // those that were asked for
+  }
 
-  const view = () => new DataView(memory.buffer);
-  const bytesAt = (place, count) => new Uint8Array(memory.buffer, place, count);
-  const pathAt = (place, count) => new TextDecoder().decode(bytesAt(place, count));
-  const setSize = (place, value) => view().setUint32(place, value, true);
-  const setLong = (place, value) => view().setBigUint64(place, BigInt(value), true);
+  nameOf(path) {
+    return path.split("/").reduce((parts, part) => (part === ".." ? parts.slice(0, -1) : ["", "."].includes(part) ? parts : [...parts, part]), []).join("/");
+  }
 
-  /// The names in a folder. It is there when there is one.
-  const namesIn = (folder) => {
+  namesIn(folder) {
     const start = folder === "" ? "" : folder + "/";
-    return [...new Set([...named.keys()].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length).split("/")[0]))];
-  };
-  /// The file or folder, or the number of an error.
-  const find = (path) => {
-    const place = placeOf(path);
-    const above = place.split("/").map((_, i, parts) => parts.slice(0, i).join("/"));
-    const file = named.get(place);
-    if (above.some((name) => named.has(name)) || (file && path.endsWith("/"))) {
-      return wasi.notFolder;
-    }
-    if (!file && place !== "" && namesIn(place).length === 0) {
-      return wasi.notThere;
-    }
-    if (!file && !folders.has(place)) {
-      folders.set(place, Object.assign(new Entry(kinds.folder), { place }));
-    }
-    return file ?? folders.get(place);
-  };
-  open.set(root, { entry: find("/"), place: 0 });
+    return [...new Set([...this.files.keys()].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length).split("/")[0]))];
+  }
 
-  /// Calls `use(descriptor)`, whose result is the number of an error where it is one.
-  const withOpen = (number, use) => (open.has(number) ? use(open.get(number)) ?? 0 : wasi.badDescriptor);
-  const withFound = (path, use) => {
-    const found = find(path);
-    return typeof found === "number" ? found : use(found) ?? 0;
-  };
-  /// The pieces of memory that a list of `count` names.
+  /// A file or folder, or the number of an error.
+  find(path) {
+    const name = this.nameOf(path);
+    const file = this.files.get(name);
+    if (name.split("/").some((_, i, parts) => this.files.has(parts.slice(0, i).join("/"))) || (file && path.endsWith("/"))) {
+      return wasiError.notFolder;
+    }
+    if (!file && name !== "" && this.namesIn(name).length === 0) {
+      return wasiError.notThere;
+    }
+    if (!file && !this.folders.has(name)) {
+      this.folders.set(name, Object.assign(new MemoryFile(wasiKind.folder), { name }));
+    }
+    return file ?? this.folders.get(name);
+  }
+
+  /// The same; a file that is not there is made, one that must be new is refused.
+  findOrMake(path, isNew) {
+    const found = this.find(path);
+    const folder = this.find(path.slice(0, path.lastIndexOf("/") + 1));
+    if (found !== wasiError.notThere || typeof folder === "number") {
+      return isNew && typeof found !== "number" ? wasiError.exists : found;
+    }
+    return this.files.set(this.nameOf(path), new MemoryFile(wasiKind.file)).get(this.nameOf(path));
+  }
+}
+
+/// The calls of one run, whose memory `memory()` gives. They are given numbers and places in the memory; 64 bits are a BigInt.
+function wasiCalls(words, files, streams, memory) {
+  const open = new Map([...streams, files.find("")].map((file, number) => [number, { file, place: 0 }]));
+  const view = () => new DataView(memory());
+  const bytesAt = (place, count) => new Uint8Array(memory(), place, count);
+  const pathAt = (place, count) => new TextDecoder().decode(bytesAt(place, count));
+  const set = (place, value) => view().setUint32(place, value, true);
+  const setLong = (place, value) => view().setBigUint64(place, BigInt(value), true);
+  const encode = (text) => new TextEncoder().encode(text);
+
+  /// `use` of an open descriptor, or of what is at a path; its result is the number of an error, or nothing.
+  const withOpen = (number, use) => (open.has(number) ? use(open.get(number)) ?? 0 : wasiError.badDescriptor);
+  const withFound = (found, use) => (typeof found === "number" ? found : use(found) ?? 0);
+  /// The pieces of memory that a list names.
   const pieces = (list, count) => Array.from({ length: count }, (_, i) => bytesAt(view().getUint32(list + 8 * i, true), view().getUint32(list + 8 * i + 4, true)));
-  const read = (entry, from, list, count) => {
-    let place = from;
-    for (const piece of pieces(list, count)) {
-      const part = entry.content().subarray(place, place + piece.length);
+  const read = (file, start, list, count) =>
+    pieces(list, count).reduce((read, piece) => {
+      const part = file.content().subarray(start + read, start + read + piece.length);
       piece.set(part);
-      place += part.length;
-    }
-    return place - from;
+      return read + part.length;
+    }, 0);
+  const putState = (file, place) => {
+    [0, file.number, file.kind, 1, file.size, file.time, file.time, file.time].forEach((value, i) => setLong(place + 8 * i, value));
   };
-  const state = (entry, place) => {
-    bytesAt(place, 64).fill(0);
-    setLong(place + 8, entry.number);
-    view().setUint8(place + 16, entry.kind);
-    setLong(place + 24, 1);
-    setLong(place + 32, entry.size);
-    [40, 48, 56].forEach((at) => setLong(place + at, entry.time));
-  };
-  const sizesOf = (name) => (count, size) => {
-    setSize(count, texts[name].length);
-    setSize(size, texts[name].reduce((sum, text) => sum + new TextEncoder().encode(text).length + 1, 0));
+  const sizesOf = (texts) => (count, size) => {
+    set(count, texts.length);
+    set(size, encode(texts.join("\0") + "\0").length);
     return 0;
   };
-  const putTexts = (name) => (list, buffer) => {
-    let place = buffer;
-    texts[name].forEach((text, i) => {
-      const bytes = new TextEncoder().encode(text + "\0");
-      setSize(list + 4 * i, place);
+  const textsOf = (texts) => (list, buffer) => {
+    texts.reduce((place, text, i) => {
+      const bytes = encode(text + "\0");
+      set(list + 4 * i, place);
       bytesAt(place, bytes.length).set(bytes);
-      place += bytes.length;
-    });
+      return place + bytes.length;
+    }, buffer);
     return 0;
   };
 
-  const wasiCalls = {
-    args_sizes_get: sizesOf("args"),
-    args_get: putTexts("args"),
-    environ_sizes_get: sizesOf("environ"),
-    environ_get: putTexts("environ"),
+  return {
+    args_sizes_get: sizesOf(words.args),
+    args_get: textsOf(words.args),
+    environ_sizes_get: sizesOf(words.env),
+    environ_get: textsOf(words.env),
     clock_time_get: (clock, _, place) => setLong(place, Math.round((clock === 0 ? Date.now() : performance.now()) * 1e6)) ?? 0,
     sched_yield: () => 0,
-    proc_exit: (code) => {
-      throw { exit: code };
+    proc_exit: (exit) => {
+      throw { exit };
     },
-    // Everything that the program waits for is there.
-    poll_oneoff: (wanted, events, count, counted) => {
-      const all = Array.from({ length: count }, (_, i) => wanted + 48 * i);
-      const ready = all.filter((place) => view().getUint8(place + 8) !== 0);
-      (ready.length > 0 ? ready : all).forEach((place, i) => {
-        bytesAt(events + 32 * i, 32).fill(0);
-        bytesAt(events + 32 * i, 8).set(bytesAt(place, 8));
-        view().setUint8(events + 32 * i + 10, view().getUint8(place + 8));
-      });
-      return setSize(counted, ready.length > 0 ? ready.length : count) ?? 0;
+    /// All that the program reads is there: of what it waits for, descriptors are ready, or else a time is over.
+    poll_oneoff: (wanted, events, count, result) => {
+      const all = Array.from({ length: count }, (_, i) => [bytesAt(wanted + 48 * i, 8).slice(), view().getUint8(wanted + 48 * i + 8)]);
+      const ready = all.some(([, kind]) => kind !== 0) ? all.filter(([, kind]) => kind !== 0) : all;
+      ready.forEach(([name, kind], i) => bytesAt(events + 32 * i, 32).fill(0).set([...name, 0, 0, kind]));
+      return set(result, ready.length) ?? 0;
     },
-    fd_prestat_get: (number, place) => (number === root ? setLong(place, 2n ** 32n) ?? 0 : wasi.badDescriptor), // a name of one letter
-    fd_prestat_dir_name: (_, place) => bytesAt(place, 1).fill("/".charCodeAt(0)) && 0,
-    fd_close: (number) => (number < root || open.delete(number) ? 0 : wasi.badDescriptor),
-    fd_fdstat_get: (number, place) => withOpen(number, ({ entry }) => {
-      setLong(place, entry.kind);
-      setLong(place + 8, entry === streams[0] ? 2n : entry.kind === kinds.stream ? 64n : everything); // to read, to write
-      setLong(place + 16, everything);
+    fd_prestat_get: (number, place) => (number === wasiRoot ? setLong(place, 2n ** 32n) ?? 0 : wasiError.badDescriptor), // a folder, its name a letter
+    fd_prestat_dir_name: (_, place) => set(place, "/".charCodeAt(0)) ?? 0,
+    fd_fdstat_get: (number, place) => withOpen(number, ({ file }) => {
+      setLong(place, file.kind);
+      setLong(place + 8, file.kind !== wasiKind.stream ? wasiRight.all : number === 0 ? wasiRight.read : wasiRight.write);
+      setLong(place + 16, wasiRight.all);
     }),
-    fd_filestat_get: (number, place) => withOpen(number, ({ entry }) => state(entry, place)),
+    fd_filestat_get: (number, place) => withOpen(number, ({ file }) => putState(file, place)),
     fd_seek: (number, offset, from, result) => withOpen(number, (descriptor) => {
-      if (descriptor.entry.kind === kinds.stream) {
-        return wasi.noPlace;
+      if (descriptor.file.kind === wasiKind.stream) {
+        return wasiError.noPlace;
       }
-      descriptor.place = [0, descriptor.place, descriptor.entry.size][from] + Number(offset);
+      descriptor.place = [0, descriptor.place, descriptor.file.size][from] + Number(offset);
       return setLong(result, descriptor.place);
     }),
     fd_sync: () => 0,
+    fd_close: (number) => (number <= wasiRoot || open.delete(number) ? 0 : wasiError.badDescriptor),
     fd_read: (number, list, count, result) => withOpen(number, (descriptor) => {
-      if (descriptor.entry.kind === kinds.folder) {
-        return wasi.isFolder;
+      if (descriptor.file.kind === wasiKind.folder) {
+        return wasiError.isFolder;
       }
-      const got = read(descriptor.entry, descriptor.place, list, count);
-      descriptor.place += got;
-      return setSize(result, got);
+      const bytes = read(descriptor.file, descriptor.place, list, count);
+      descriptor.place += bytes;
+      return set(result, bytes);
     }),
-    fd_pread: (number, list, count, offset, result) => withOpen(number, ({ entry }) => setSize(result, read(entry, Number(offset), list, count))),
+    fd_pread: (number, list, count, offset, result) => withOpen(number, ({ file }) => set(result, read(file, Number(offset), list, count))),
     fd_write: (number, list, count, result) => withOpen(number, (descriptor) => {
       const start = descriptor.place;
       for (const piece of pieces(list, count)) {
-        descriptor.entry.kind === kinds.device || descriptor.entry.write(piece, descriptor.place);
+        if (descriptor.file.kind !== wasiKind.device) {
+          descriptor.file.write(piece, descriptor.place);
+        }
         descriptor.place += piece.length;
       }
-      return setSize(result, descriptor.place - start);
+      return set(result, descriptor.place - start);
     }),
-    fd_readdir: (number, buffer, size, cookie, result) => withOpen(number, ({ entry }) => {
-      let used = 0;
-      for (const [i, name] of namesIn(entry.place).entries()) {
-        if (i < Number(cookie) || used === size) {
-          continue;
-        }
-        const bytes = new Uint8Array([...new Uint8Array(24), ...new TextEncoder().encode(name)]);
-        const item = new DataView(bytes.buffer);
-        const found = find(`${entry.place}/${name}`);
-        item.setBigUint64(0, BigInt(i + 1), true);
-        item.setBigUint64(8, BigInt(found.number), true);
-        item.setUint32(16, bytes.length - 24, true);
-        item.setUint8(20, found.kind);
-        const part = bytes.subarray(0, size - used);
-        bytesAt(buffer + used, part.length).set(part);
-        used += part.length;
-      }
-      return setSize(result, used);
+    fd_readdir: (number, buffer, size, cookie, result) => withOpen(number, ({ file }) => {
+      const entries = files.namesIn(file.name).map((name, i) => {
+        const found = files.find(`${file.name}/${name}`);
+        const head = new DataView(new ArrayBuffer(24));
+        head.setBigUint64(0, BigInt(i + 1), true);
+        head.setBigUint64(8, BigInt(found.number), true);
+        head.setUint32(16, encode(name).length, true);
+        head.setUint32(20, found.kind, true);
+        return [...new Uint8Array(head.buffer), ...encode(name)];
+      });
+      const bytes = entries.slice(Number(cookie)).flat().slice(0, size);
+      bytesAt(buffer, size).set(bytes);
+      return set(result, bytes.length);
     }),
-    path_filestat_get: (_, __, path, length, place) => withFound(pathAt(path, length), (entry) => state(entry, place)),
-    path_readlink: (_, path, length) => withFound(pathAt(path, length), () => wasi.invalid), // none is a link
+    path_filestat_get: (_, __, path, length, place) => withFound(files.find(pathAt(path, length)), (file) => putState(file, place)),
+    path_readlink: (_, path, length) => withFound(files.find(pathAt(path, length)), () => wasiError.invalid), // none is a link
     path_open: (_, __, path, length, how, rights, ___, ____, result) => {
-      const name = pathAt(path, length);
-      const [create, folder, alone, empty] = [1, 2, 4, 8].map((bit) => (how & bit) !== 0);
-      let found = find(name);
-      if (found === wasi.notThere && create) {
-        const parent = find(placeOf(name).split("/").slice(0, -1).join("/"));
-        if (typeof parent === "number") {
-          return parent;
+      const [make, asFolder, isNew, empty] = [1, 2, 4, 8].map((bit) => (how & bit) !== 0);
+      return withFound(make ? files.findOrMake(pathAt(path, length), isNew) : files.find(pathAt(path, length)), (file) => {
+        const isFolder = file.kind === wasiKind.folder;
+        if (asFolder !== isFolder && (asFolder || (rights & wasiRight.write) !== 0n)) {
+          return asFolder ? wasiError.notFolder : wasiError.isFolder;
         }
-        found = new Entry(kinds.file);
-        named.set(placeOf(name), found);
-      } else if (typeof found !== "number" && create && alone) {
-        return wasi.exists;
-      }
-      if (typeof found === "number") {
-        return found;
-      }
-      if (folder !== (found.kind === kinds.folder) && (folder || (rights & 64n) !== 0n)) {
-        return folder ? wasi.notFolder : wasi.isFolder;
-      }
-      found.size = empty ? 0 : found.size;
-      const number = Math.max(...open.keys()) + 1;
-      open.set(number, { entry: found, place: 0 });
-      return setSize(result, number) ?? 0;
+        file.size = empty ? 0 : file.size;
+        const number = Math.max(...open.keys()) + 1;
+        open.set(number, { file, place: 0 });
+        return set(result, number);
+      });
     },
-    path_unlink_file: (_, path, length) => withFound(pathAt(path, length), () => void named.delete(placeOf(pathAt(path, length)))),
-    path_rename: (_, path, length, __, to, toLength) => withFound(pathAt(path, length), (entry) => {
-      named.delete(placeOf(pathAt(path, length)));
-      named.set(placeOf(pathAt(to, toLength)), entry);
+    path_unlink_file: (_, path, length) => withFound(files.find(pathAt(path, length)), () => void files.files.delete(files.nameOf(pathAt(path, length)))),
+    path_rename: (_, path, length, __, to, toLength) => withFound(files.find(pathAt(path, length)), (file) => {
+      files.files.delete(files.nameOf(pathAt(path, length)));
+      files.files.set(files.nameOf(pathAt(to, toLength)), file);
     }),
   };
-  return { wasiCalls, streams, named, use: (instance) => (memory = instance.exports.memory) };
 }
 
-/// Compiles the module once. Each run is a new instance, so nothing is left of it, whatever happens.
+/// Compiles the program once. Each run is an instance of its own, so nothing is left of it, whatever happened.
 async function loadProgram(bytes) {
   const module = await WebAssembly.compile(bytes);
-  const missing = Object.fromEntries(WebAssembly.Module.imports(module).map(({ name }) => [name, () => wasi.unknown]));
+  const unknown = Object.fromEntries(WebAssembly.Module.imports(module).map(({ name }) => [name, () => wasiError.unknown]));
   return {
-    /// `files` are the bytes (Uint8Array) of each name, of "/dev/stdin" standard input. What comes back are those and all that were written.
+    /// `files`: the bytes (Uint8Array) of each name, "/dev/stdin" for standard input. Back come the files that are there then.
     run(args, files = {}, env = {}) {
-      const { wasiCalls, streams, named, use } = calls(args, files, env);
-      const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: { ...missing, ...wasiCalls } });
-      use(instance);
+      const { "/dev/stdin": input, ...named } = files;
+      const there = new MemoryFiles(named);
+      const streams = [input, undefined, undefined].map((bytes) => new MemoryFile(wasiKind.stream, bytes));
+      const words = { args: ["attn-cli", ...args], env: Object.entries(env).map(([name, value]) => `${name}=${value}`) };
+      let instance = null;
+      const calls = wasiCalls(words, there, streams, () => instance.exports.memory.buffer);
+      instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: { ...unknown, ...calls } });
       let exit = 0;
-      let said = "";
+      let failure = "";
       try {
         instance.exports._start();
       } catch (thrown) {
         exit = thrown.exit ?? 70;
-        said = "exit" in thrown ? "" : `attn-cli: error: ${thrown.message}\n`;
+        failure = "exit" in thrown ? "" : `attn-cli: error: ${thrown.message}\n`;
       }
-      named.delete("dev/null");
-      const written = Object.fromEntries([...named].map(([name, entry]) => [name, entry.content()]));
-      return { exit, stdout: streams[1].content(), stderr: new TextDecoder().decode(streams[2].content()) + said, files: written };
+      there.files.delete("dev/null");
+      const written = Object.fromEntries([...there.files].map(([name, file]) => [name, file.content()]));
+      return { exit, stdout: streams[1].content(), stderr: new TextDecoder().decode(streams[2].content()) + failure, files: written };
     },
   };
 }
