@@ -1,0 +1,47 @@
+"""attn.html: a page that attn-cli wrote, with the form of data/web and the program as WebAssembly in it.
+
+    attn-cli run "Life is short, eat dessert first" --heads 4 --show all -o page.html
+    python3 src/web/attn_html.py page.html attn-cli.wasm attn.html
+
+The page shows that result until the program is unpacked. Its scripts and styles are those of the page and of the form, each with its
+hash; nothing else runs, and nothing is asked of any network.
+"""
+
+import base64
+import gzip
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+PARTS = Path(__file__).resolve().parents[2] / "data" / "web"
+
+
+def hash_of(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def replaced(text, old, new):
+    """`new` for `old`, which stands in the page once."""
+    if text.count(old) != 1:
+        raise SystemExit(f"the page has {old!r} {text.count(old)} times; once is needed")
+    return text.replace(old, new)
+
+
+def assembled(page, wasm):
+    form, style, script, program = (PARTS.joinpath(name).read_text() for name in ("form.html", "form.css", "form.js", "program.js"))
+    style = re.search("<style>(.*)</style>", page, re.DOTALL)[1] + style
+    own = re.search("<script>(.*)</script>", page, re.DOTALL)[1]
+    script = f"{own}const loadProgram = (() => {{\n{program}\nreturn loadProgram;\n}})();\n{script}"
+    packed = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
+    head, rest = page.split("<style>")
+    rest = rest.split("</style>")[1].rsplit("<script>", 1)[0]
+    policy = f"style-src {hash_of(style)}; script-src {hash_of(script)} 'wasm-unsafe-eval'"
+    head = re.sub("style-src '[^']*'; script-src '[^']*'", lambda _: policy, head)
+    rest = replaced(rest, "<main>", form + "<main>")
+    return f'{head}<style>{style}</style>{rest}<script type="text/plain" id="program">{packed}</script>\n<script>{script}</script>\n</body>\n</html>\n'
+
+
+if __name__ == "__main__":
+    page, wasm, attn_html = map(Path, sys.argv[1:])
+    attn_html.write_text(assembled(page.read_text(), wasm.read_bytes()))
