@@ -26,7 +26,7 @@ class Form {
     this.root = root;
     [this.sentence, this.source, this.file, this.options, this.error, this.command] = ["sentence", "source", "file", "options", "error", "command"].map((name) => find(`form-${name}`));
     this.fields = [...this.options.querySelectorAll("[name]")];
-    this.own = null; // the recipe that was opened: name and bytes
+    this.own = null; // the recipe that was opened: its name, and the bytes of it and what lies beside it
     this.from = this.source.value;
     this.isCausal = false; // without an option that says so
     this.typed = this.sentence.value;
@@ -70,13 +70,12 @@ class Form {
   /// The command line that the form says, and the files that it reads.
   request() {
     const source = this.source.value;
-    const file = source === "file" && this.own ? { [this.own.name]: this.own.bytes } : {};
     const from = source === "file" ? ["--recipe", this.own?.name] : source.split(" ").filter(Boolean);
     const options = this.options.disabled ? [] : this.fields.flatMap((field) => this.said(field));
     const text = this.sentence.value.trim().replace(/\s+/g, " ");
     const sentence = text === "" && from[0] === "--recipe" ? [] : [text]; // a recipe has its own
     const after = text.startsWith("-");
-    return { args: ["run", ...(after ? [] : sentence), ...from, ...options, "-o", pageFile, ...(after ? ["--", text] : [])], files: file };
+    return { args: ["run", ...(after ? [] : sentence), ...from, ...options, "-o", pageFile, ...(after ? ["--", text] : [])], files: source === "file" ? this.own?.files : {} };
   }
 
   /// Of another source the options are its own.
@@ -99,10 +98,11 @@ class Form {
   }
 
   async open() {
-    const [file] = this.file.files;
-    if (file) {
-      const name = /\.json$/.test(file.name) ? file.name : `./${file.name}`;
-      this.own = { name, bytes: new Uint8Array(await file.arrayBuffer()) };
+    const chosen = [...this.file.files];
+    const recipe = chosen.find(({ name }) => name.endsWith(".json"));
+    if (recipe) {
+      const read = async (file) => [file.name, new Uint8Array(await file.arrayBuffer())];
+      this.own = { name: recipe.name, files: Object.fromEntries(await Promise.all(chosen.map(read))) };
       this.compute();
     }
   }

@@ -76,10 +76,10 @@ def test_another_result_is_seen_as_in_a_page_of_its_own(page, again, name):
 
 def test_what_was_chosen_stays_where_it_is_there(page, again):
     browser = page(SENTENCE, "--heads", 4)
-    browser.run("update({head: 2, row: 4, column: 5, step: 2}); chooseShade('log')")
+    browser.run("update({head: 2, row: 4, column: 5, step: 2}); chooseShade('log'); component = 3")
     again(browser, SENTENCE, "--heads", 4, "--softcap", 5)
     assert browser.chosen() == [2, 4, 5]
-    assert browser.run("return [kinds[state.step].name, shade]") == ["softmax", "log"]
+    assert browser.run("return [kinds[state.step].name, shade, component]") == ["softmax", "log", 0]
     again(browser, "Life is short", "--heads", 2)
     assert browser.run("return state.head < 2 && state.row < 3 && state.column < 3")
     browser.press("]", "n", "v")
