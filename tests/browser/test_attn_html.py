@@ -143,6 +143,7 @@ def test_a_recipe_of_ones_own_is_opened(opened, tmp_path):
     waits(browser, "find('name').textContent === 'Of my own'")
     assert browser.text("#form-command") == "attn-cli run --recipe 'my own.json' --show all -o page.html"
     (tmp_path / "wrong.json").write_text("{")
+    browser.run("find('form-file').value = ''")
     browser.one("#form-file").send_keys(str(tmp_path / "wrong.json"))
     waits(browser, "find('form-error').textContent")
     assert browser.text("#name") == "Of my own"
