@@ -49,7 +49,8 @@ NumberFormat format_of(const std::vector<double>& numbers, int digits)
     format.notation = notation_of_row(std::span<const double>(counting));
     format.whole = std::ranges::all_of(counting, [](double value) { return value == std::floor(value); });
     format.digits = digits;
-    format.width = std::max<Index>(format.width, widest(counting, [&](double value) { return std::ssize(format.unpadded(value)); }));
+    format.width =
+        std::max<Index>(format.width, widest(counting, [&](double value) { return std::ssize(format.unpadded(value)); }));
     return format;
 }
 
