@@ -133,6 +133,15 @@ def test_every_recipe_and_model_inside_is_there(opened):
         assert browser.text("#form-error") == "", value
 
 
+def test_a_recipe_that_is_causal_says_so_and_can_be_otherwise(opened):
+    browser = opened()
+    says(browser, (SOURCE, "--recipe raschka-2024-causal"))
+    assert browser.run("return document.querySelector(arguments[0]).checked", option("causal"))
+    says(browser, (option("causal"), False))
+    assert browser.text("#form-command") == "attn-cli run --recipe raschka-2024-causal --no-causal --show all -o page.html"
+    assert browser.run("return Boolean(result.attention.causal)") is False
+
+
 def test_a_recipe_of_ones_own_is_opened(opened, tmp_path):
     recipe = json.loads(succeeds("recipe", "show", "karim-2019").text)
     (tmp_path / "my own.json").write_text(json.dumps(recipe | {"title": "Of my own"}))
