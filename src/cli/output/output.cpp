@@ -328,8 +328,8 @@ void Output::replace_both()
     sync_and_close(written, place_beside_->name, true);
     const PairLock lock(place_.target);
     const bool swapped = platform::exchange(temporary_, place_.target);
-    if (!swapped &&
-        std::rename(temporary_.c_str(), place_.target.c_str()) != 0) { // a file system that cannot swap has no way back, either
+    // A file system that cannot swap has no way back, either.
+    if (!swapped && std::rename(temporary_.c_str(), place_.target.c_str()) != 0) {
         cannot_create(name_, errno);
     }
     if (std::rename(second.path.c_str(), place_beside_->target.c_str()) != 0) {

@@ -1,6 +1,6 @@
-// What each system does in its own way, as functions that say the same on all. Of the files whose name ends in that of a system
-// those of one are compiled (src/CMakeLists.txt): _linux, with either C library, or _macos, and with either _posix; or _wasi,
-// WebAssembly in a page. Nothing else in the program asks which system it is on.
+// What each system does in its own way, as functions that say the same on all. A file whose name ends in a system's is compiled
+// for that alone (src/CMakeLists.txt): _linux, whatever its C library; _macos; _posix, which is both; _wasi, WebAssembly in a
+// page. Nothing else in the program asks which system it is on.
 #pragma once
 
 #include "attn/tensor/shape.hpp"
