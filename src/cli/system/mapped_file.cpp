@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -46,9 +47,7 @@ MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
             // Files that the kernel makes up say that they are empty. None of them is of use here, and some never end.
             read_to_end(check, S_ISREG(status_.st_mode) && status_.st_size == 0);
         } catch (...) {
-            if (mapped_ != 0) {
-                ::munmap(begin_, mapped_);
-            }
+            std::free(begin_);
             throw;
         }
         descriptor_.close();
@@ -57,8 +56,10 @@ MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
 
 MappedFile::~MappedFile()
 {
-    if (mapped_ != 0) {
-        ::munmap(begin_, mapped_);
+    if (is_mapped()) {
+        ::munmap(begin_, size_);
+    } else {
+        std::free(begin_);
     }
 }
 
@@ -73,24 +74,24 @@ void MappedFile::map(const struct stat& status)
         return; // some file systems cannot map; all can read
     }
     begin_ = begin;
-    size_ = mapped_ = size;
+    size_ = size;
 }
 
 void MappedFile::read_to_end(const FrontCheck& check, bool empty)
 {
     const auto most = static_cast<std::size_t>(memory_limit());
+    std::size_t room = 0;
     bool checked = false;
     for (;;) {
-        if (size_ == mapped_) {
-            const std::size_t room = std::max(first_room, 2 * mapped_);
-            void* grown = platform::grow_mapping(begin_, mapped_, room);
+        if (size_ == room) {
+            room = std::max(first_room, 2 * room);
+            void* grown = std::realloc(begin_, room); // moves the pages of what is large, without a copy
             if (grown == nullptr) {
                 does_not_fit(name_, room);
             }
             begin_ = grown;
-            mapped_ = room;
         }
-        const std::span free(static_cast<char*>(begin_) + size_, mapped_ - size_);
+        const std::span free(static_cast<char*>(begin_) + size_, room - size_);
         const std::size_t count = empty ? 0 : read_some(descriptor_.number(), free, name_);
         size_ += count;
         if (!checked && check && (count == 0 || size_ >= enough_to_check)) {
@@ -108,7 +109,7 @@ void MappedFile::read_to_end(const FrontCheck& check, bool empty)
 
 void MappedFile::drop(std::size_t from, std::size_t to) const
 {
-    if (descriptor_.number() == -1) {
+    if (!is_mapped()) {
         return; // memory of our own, which would be lost
     }
     platform::drop_pages(begin_, from, to);
@@ -117,7 +118,7 @@ void MappedFile::drop(std::size_t from, std::size_t to) const
 void MappedFile::require_unchanged() const
 {
     struct stat now = {};
-    if (descriptor_.number() == -1 || ::fstat(descriptor_.number(), &now) != 0) {
+    if (!is_mapped() || ::fstat(descriptor_.number(), &now) != 0) {
         return;
     }
     if (now.st_size != status_.st_size || !same_time(platform::write_time(now), platform::write_time(status_))) {

@@ -40,15 +40,15 @@ public:
     void require_unchanged() const;
 
 private:
+    [[nodiscard]] bool is_mapped() const { return descriptor_.number() != -1; }
     void map(const struct stat& status);
     void read_to_end(const FrontCheck& check, bool empty);
 
     std::string name_;
     Descriptor descriptor_; ///< of a mapped file
     struct stat status_ = {};
-    void* begin_ = nullptr;
+    void* begin_ = nullptr; ///< the mapping, or memory of malloc
     std::size_t size_ = 0;
-    std::size_t mapped_ = 0; ///< bytes of the mapping, size_ or more; 0: none
 };
 
 } // namespace attn::cli

@@ -68,8 +68,6 @@ void give_rights(int descriptor, const struct stat& old);
 bool lock(int descriptor);
 /// When the file was last written.
 [[nodiscard]] timespec write_time(const struct stat& status);
-/// A mapping of `to` bytes that begins with the `from` bytes of that at `begin`, which goes; nullptr: there is no room.
-[[nodiscard]] void* grow_mapping(void* begin, std::size_t from, std::size_t to);
 /// Lets the pages of a mapped file that lie between two offsets leave the memory, where that is the system's.
 void drop_pages(void* begin, std::size_t from, std::size_t to);
 

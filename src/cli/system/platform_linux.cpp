@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -190,14 +189,6 @@ bool exchange(const std::string& one, const std::string& other)
 timespec write_time(const struct stat& status)
 {
     return status.st_mtim;
-}
-
-void* grow_mapping(void* begin, std::size_t from, std::size_t to)
-{
-    // The kernel moves the pages: nothing is copied.
-    void* room = from == 0 ? ::mmap(nullptr, to, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                           : ::mremap(begin, from, to, MREMAP_MAYMOVE);
-    return room == MAP_FAILED ? nullptr : room;
 }
 
 } // namespace attn::cli::platform

@@ -3,9 +3,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <unistd.h>
@@ -72,19 +70,6 @@ bool exchange(const std::string& one, const std::string& other)
 timespec write_time(const struct stat& status)
 {
     return status.st_mtimespec;
-}
-
-void* grow_mapping(void* begin, std::size_t from, std::size_t to)
-{
-    void* room = ::mmap(nullptr, to, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-    if (room == MAP_FAILED) {
-        return nullptr;
-    }
-    if (from != 0) {
-        std::memcpy(room, begin, from);
-        ::munmap(begin, from);
-    }
-    return room;
 }
 
 } // namespace attn::cli::platform

@@ -1,10 +1,6 @@
 // A page has one thread, no other programs and no other users, and the memory and files that the page gives.
 #include "cli/system/platform.hpp"
 
-#include <cstring>
-
-#include <sys/mman.h>
-
 namespace attn::cli::platform {
 
 int processors()
@@ -85,19 +81,6 @@ bool lock(int /*descriptor*/)
 timespec write_time(const struct stat& status)
 {
     return status.st_mtim;
-}
-
-void* grow_mapping(void* begin, std::size_t from, std::size_t to)
-{
-    void* room = ::mmap(nullptr, to, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) {
-        return nullptr;
-    }
-    if (from != 0) {
-        std::memcpy(room, begin, from);
-        ::munmap(begin, from);
-    }
-    return room;
 }
 
 void drop_pages(void* /*begin*/, std::size_t /*from*/, std::size_t /*to*/) {}
