@@ -171,11 +171,17 @@ class ModelView {
     };
     const [across, down] = [this.left, this.top];
     const made = this.byLayer
-      ? [...Array.from({ length: this.most }, (_, head) => label(across + head * this.stepX, 0, String(resultOf(0).heads[head] ?? head), "of-head")),
+      ? [...Array.from({ length: this.most }, (_, head) => label(across + head * this.stepX, 0, this.nameOfColumn(head), "of-head")),
         ...layers.map(({ layer }, i) => label(0, down + i * this.stepY + this.size / 2 - 9, String(layer), "of-layer"))]
       : this.shown.map(({ layer, head, x, y, means, role }) => label(across + x * this.stepX, down + y * this.stepY + this.under + this.strip + 4,
         `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanNames[role] ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
     this.labels.replaceChildren(...made);
+  }
+
+  /// The number of the head, where it is the same in every layer that has one there.
+  nameOfColumn(head) {
+    const [first, ...others] = new Set(layers.map((_, i) => resultOf(i).heads[head]).filter((number) => number !== undefined));
+    return others.length > 0 ? "" : String(first ?? head);
   }
 
   draw() {

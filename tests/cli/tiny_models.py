@@ -2,6 +2,7 @@
 
     folder, forward = tiny_models.bert(tmp_path / "bert", seed=1)
     weights, states, logits = forward([1, 5, 6, 2], [0, 0, 0, 0])     # per layer (H, T, T); L + 1 of (T, D); (T, V)
+    logits = forward.head(states[1])                                  # what leaves a layer, as if that were the last
 """
 
 import json
@@ -128,9 +129,13 @@ def bert(folder, seed=0, **changed):
             hidden = linear(gelu(linear(x, layer + "intermediate.dense")), layer + "output.dense")
             x = norm(x + hidden, layer + "output.LayerNorm")
             states.append(x)
-        transformed = norm(gelu(linear(x, head + "transform.dense")), head + "transform.LayerNorm")
-        return attentions, states, transformed @ w["bert.embeddings.word_embeddings.weight"].T + w[head + "bias"]
+        return attentions, states, forward.head(x)
 
+    def scores(x):
+        transformed = norm(gelu(linear(x, head + "transform.dense")), head + "transform.LayerNorm")
+        return transformed @ w["bert.embeddings.word_embeddings.weight"].T + w[head + "bias"]
+
+    forward.head = scores
     return write(folder, config, word_pieces(), weights), forward
 
 
@@ -181,8 +186,9 @@ def llama(folder, seed=0, **changed):
             x = x + (gate / (1 + numpy.exp(-gate)) * (y @ w[layer + "mlp.up_proj.weight"].T)) @ w[layer + "mlp.down_proj.weight"].T
             states.append(x)
         states[-1] = norm(x, "model.norm")
-        return attentions, states, states[-1] @ w["lm_head.weight"].T
+        return attentions, states, forward.head(x)
 
+    forward.head = lambda x: norm(x, "model.norm") @ w["lm_head.weight"].T
     return write(folder, config, words_alone(), weights), forward
 
 

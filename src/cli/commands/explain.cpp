@@ -180,8 +180,9 @@ void declare_explain(Options& options, ExplainOptions& explain)
     head.allowed.instead = {}; // no mean
     head.usual = "0";
     head.symbol = "N|LIST";
-    declare_head(options, head, explain.layer_of_head,
-                 [&](const model::FieldValue& heads) { explain.overrides.set(field::head, heads); });
+    declare_head(
+        options, head, explain.layer_of_head,
+        [&](const model::FieldValue& heads) { explain.overrides.set(field::head, heads); }, &explain.layer_heads);
     options.add({model::option::component, "N", "index of the number shown term by term", "0",
                  model::allow::integer(0, field::largest_int32)},
                 explain.component);

@@ -85,7 +85,7 @@ int execute_run(RunOptions& options, const TypedArguments& operands, const Globa
     if (options.runs_model) {
         RunReport report(options, globals, log);
         ModelSource source(options);
-        return run(source, report, options, operands, globals);
+        return options.against.given() ? source.against(report, globals) : run(source, report, options, operands, globals);
     }
     model::Recipe recipe = make_recipe(options); // which may find the options wrong, before a file is made for -o
     RunReport report(options, globals, log);

@@ -93,6 +93,9 @@ public:
             run_.report.stages().end_stage();
         }
         begin(notes_of_line(result, index));
+        if (run_.options.stacks_lines()) {
+            return append_numbers(result, text);
+        }
         const SeriesPlace place{.index = index, .name = name_of_line(index), .config = source_->config()};
         write_result(result, run_.report.format(), place, text);
     }
@@ -125,6 +128,10 @@ public:
           reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
           workers_(static_cast<std::size_t>(threads_)), first_(run.options.first_index.value_or(0)), index_(first_)
     {
+        if (run.options.stacks_lines()) {
+            arrays_ = run.source.arrays_of_lines();
+            require_arrays(std::ssize(arrays_), run.options.format);
+        }
         const std::string& lines = *run.options.lines;
         OpenObject object;
         const std::string_view front = reader_.front([&](std::string_view piece) { return object.goes_on(piece); });
@@ -140,7 +147,11 @@ public:
         for (std::vector<Line> lines = more(); !lines.empty(); lines = more()) {
             answer(lines);
             index_ += std::ssize(lines);
+            require_room_for_rows();
             stages().show_lines(index_ - first_, share());
+        }
+        if (!arrays_.empty()) {
+            write_line_arrays(arrays_, rows_.text(), run_.options.format, output());
         }
         output().finish();
         return failed_ ? bad_data : success;
@@ -211,7 +222,7 @@ private:
     }
 
     /// What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a query or
-    /// hidden word that this line does not have.
+    /// hidden word that this line does not have. Where lines are rows of one array, one that is missing would shift the others.
     void refuse(const Error& error, Index index, Answer& answer) const
     {
         const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
@@ -219,6 +230,8 @@ private:
         answer.failed = true;
         if (!of_the_line) {
             answer.failure = std::make_exception_ptr(error);
+        } else if (!arrays_.empty()) {
+            answer.failure = std::make_exception_ptr(Error(error.kind(), heading(index) + error.what()));
         } else if (run_.options.format == Format::json) {
             report::write_json_error(index, exit_code(error.kind()), error.what(), answer.text);
         } else {
@@ -239,7 +252,7 @@ private:
         failed_ = failed_ || answer.failed;
         if (!answer.text.text().empty()) {
             begin();
-            output().append(answer.text.text());
+            sink().append(answer.text.text());
         }
     }
 
@@ -249,7 +262,7 @@ private:
         bool begun = false;
         Worker& worker = worker_at(0);
         const auto compute = [&](int threads, Index memory) {
-            worker.answer(line, index, threads, memory, output(), [&](const std::vector<Note>& notes) {
+            worker.answer(line, index, threads, memory, sink(), [&](const std::vector<Note>& notes) {
                 begun = true;
                 say_all(notes);
                 begin();
@@ -276,6 +289,9 @@ private:
     /// What stands before a result, which is not known before its turn.
     void begin()
     {
+        if (!arrays_.empty()) {
+            return;
+        }
         const bool first = !std::exchange(begun_, true);
         begin_result(run_.report.format(), first, run_.options.runs_model, output());
         if (output().to_terminal()) {
@@ -309,6 +325,19 @@ private:
                    : std::nullopt;
     }
 
+    /// Throws Error(too_large) where the rows so far, and what they are copied to, take all memory.
+    void require_room_for_rows()
+    {
+        constexpr std::size_t times = 3; // while a text grows, it is there twice or three times
+        if (!arrays_.empty() && rows_.text().size() > static_cast<std::size_t>(memory_limit()) / times) {
+            throw Error(ErrorKind::too_large,
+                        fmt::format("the vectors of {} need more memory than is free; give fewer lines at once",
+                                    counted(index_ - first_, "line")));
+        }
+    }
+
+    /// Where the answers go.
+    [[nodiscard]] Buffer& sink() { return arrays_.empty() ? output() : rows_; }
     [[nodiscard]] Log& log() const { return run_.report.log(); }
     [[nodiscard]] Output& output() const { return run_.report.output(); }
     [[nodiscard]] StageReporter& stages() const { return run_.report.stages(); }
@@ -322,6 +351,8 @@ private:
     std::vector<Answer> answers_;                  ///< of the lines that have come
     Index first_;                                  ///< that of the first line of all
     Index index_;                                  ///< of the first of them
+    std::vector<LineArray> arrays_;                ///< of which lines are rows; none: each line is written as it comes
+    Buffer rows_;                                  ///< of the lines so far
     bool prepared_ = false, begun_ = false, failed_ = false;
 };
 

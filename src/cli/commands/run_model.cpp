@@ -1,8 +1,10 @@
 #include "cli/commands/run_model.hpp"
 
+#include "attn/model/diagnose/layers_against.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/commands/judged_files.hpp"
 #include "cli/input/run_input.hpp"
 #include "cli/output/page.hpp"
 #include "cli/system/system.hpp"
@@ -91,7 +93,7 @@ model::Show ModelSource::shown(model::Show asked) const
     if (!options_.show.given() && options_.format == Format::html) {
         return page_items(config_, folder_.trained());
     }
-    if (asked.empty() && config_.layers.empty() && !has_summary) {
+    if (asked.empty() && config_.layers.empty() && !config_.pool && !has_summary) {
         return {Item::tokens, Item::token_ids, Item::weights};
     }
     return asked;
@@ -120,6 +122,39 @@ void ModelSource::select(model::Result& result) const
 std::unique_ptr<LineSource> ModelSource::lines()
 {
     return std::make_unique<LinesOfModel>(config_, folder_, settings_);
+}
+
+std::vector<LineArray> ModelSource::arrays_of_lines() const
+{
+    const auto& architecture = folder_.trained().model.architecture();
+    std::vector<LineArray> arrays;
+    for (const Index layer : model::layers_of(config_, std::ssize(architecture.layers), settings_.origin)) {
+        arrays.push_back({name_in_layer(layer, name_of(Item::pooled)), {architecture.D}});
+    }
+    return arrays;
+}
+
+int ModelSource::against(RunReport& report, const Globals& globals)
+{
+    const Item usual = config_.pool ? Item::pooled : Item::weights;
+    const Item item = options_.show.given() ? *options_.show.items.begin() : usual;
+    if (standing_of(item) != model::Standing::in_layer) {
+        throw Error(ErrorKind::usage, model::option::show, name_of(item),
+                    "with --model and --against an array that each layer has, such as weights");
+    }
+    settings_.show = {item};
+    settings_.threads = globals.threads;
+    settings_.isa = globals.isa.value_or(core::Isa::portable);
+    settings_.observer = report.stages().observer();
+    const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
+    const model::Result result = std::move(results().front());
+    const auto against = [&](const ComparedFile& file) {
+        return JudgedArrays{{model::diagnose::against_layers(result, item, file.only({name_of(item)}), file.name(),
+                                                             options_.against.criterion())}};
+    };
+    return judge_files(options_.against,
+                       {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes, .only = only},
+                       report.log());
 }
 
 } // namespace attn::cli

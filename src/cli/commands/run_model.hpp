@@ -1,6 +1,7 @@
 // run --model: a whole trained model in its folder, or one that is built in.
 #pragma once
 
+#include "cli/commands/run_report.hpp"
 #include "cli/commands/run_source.hpp"
 #include "cli/input/model_folder.hpp"
 #include "cli/options/run_options.hpp"
@@ -18,7 +19,11 @@ public:
     [[nodiscard]] std::vector<model::Result> results() override;
     void select(model::Result& result) const override;
     [[nodiscard]] std::unique_ptr<LineSource> lines() override;
+    [[nodiscard]] std::vector<LineArray> arrays_of_lines() const override;
     [[nodiscard]] bool names_words() const override { return !config_.query.empty(); }
+
+    /// --against: whether files hold the numbers of the layers that are shown. The exit code.
+    [[nodiscard]] int against(RunReport& report, const Globals& globals);
 
 private:
     const RunOptions& options_;

@@ -4,6 +4,7 @@
 
 #include "attn/model/run/run.hpp"
 #include "attn/report/json/json.hpp"
+#include "cli/output/result_output.hpp"
 
 #include <memory>
 #include <string>
@@ -54,6 +55,8 @@ public:
     /// Once before the first line.
     virtual void prepare_lines() {}
     [[nodiscard]] virtual std::unique_ptr<LineSource> lines() = 0;
+    /// What every line has in the same shape, where lines are rows of one array.
+    [[nodiscard]] virtual std::vector<LineArray> arrays_of_lines() const { return {}; }
     /// Whether a line may lack a word that the options name.
     [[nodiscard]] virtual bool names_words() const = 0;
 };

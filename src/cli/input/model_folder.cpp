@@ -120,6 +120,12 @@ std::string ModelFolder::listing() const
 
 ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside)
 {
+    open(config, digests, beside);
+    number_last_layer(config, std::ssize(trained_->model.architecture().layers));
+}
+
+void ModelFolder::open(model::TrainedConfig& config, Digests digests, const std::string& beside)
+{
     if (std::optional<model::Trained> inside = io::builtin_model(config.name, config.ignored_keys)) {
         trained_ = std::make_unique<model::Trained>(std::move(*inside));
         return;

@@ -16,10 +16,10 @@ namespace attn::cli {
 class ModelFolder {
 public:
     /// Opens the folder that the config names, with its slash, or the model of that name that is built in, and states or
-    /// compares its digest, as `digests` says. Throws Error(no_input) for a folder or a file of it that is not there;
-    /// Error(data) for tensors that it lacks or has too many, for configs, tokenizers and tensors that are not understood, and
-    /// for a model that is there in another form, with what to do. `beside`: a folder with its slash, where a relative name is
-    /// looked for first.
+    /// compares its digest, as `digests` says, and says in the config which layer is the last. Throws Error(no_input) for a
+    /// folder or a file of it that is not there; Error(data) for tensors that it lacks or has too many, for configs, tokenizers
+    /// and tensors that are not understood, and for a model that is there in another form, with what to do. `beside`: a folder
+    /// with its slash, where a relative name is looked for first.
     ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside = {});
 
     [[nodiscard]] const model::Trained& trained() const { return *trained_; }
@@ -32,6 +32,7 @@ public:
 private:
     [[nodiscard]] io::NamedBytes map(const std::string& name);
     [[nodiscard]] std::vector<io::NamedBytes> weights();
+    void open(model::TrainedConfig& config, Digests digests, const std::string& beside);
     void open_folder(const model::TrainedConfig& config, const std::string& beside);
     [[nodiscard]] std::string listing() const;
 

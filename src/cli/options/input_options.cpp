@@ -231,7 +231,7 @@ void read_source(const TypedArguments& operands, InputOptions& input)
                           : "a sentence of several words needs quotes");
     model::Overrides& overrides = input.overrides;
     const bool sentence = !operands.words.empty();
-    const bool with_model = !input.trained.name.empty(); // with which finish_trained() refuses ids
+    const bool with_model = !input.trained.name.empty(); // which has a table, and no labels
     const bool ids = overrides.contains(field::ids), positions = overrides.contains(field::positions_count);
     const std::string ids_name = option_name(field::ids), positions_name = option_name(field::positions_count);
     exclude(sentence, positions, "SENTENCE and " + positions_name);

@@ -39,7 +39,8 @@ struct InputOptions {
     std::optional<std::string> recipe;
     model::Overrides overrides;
     model::TrainedConfig trained;                   ///< of --model
-    std::optional<Index> layer_of_head;             ///< of --head LAYER.HEAD
+    std::optional<Index> layer_of_head;             ///< of --head LAYER.HEAD, where it is the only one
+    std::vector<model::LayerHead> layer_heads;      ///< of --head LAYER.HEAD with several layers
     std::optional<std::vector<std::string>> labels; ///< of --ids, or of the ids or positions of the recipe
     std::map<Index, model::StepValues> steps;       ///< of the recipe's draws, by their place
     std::size_t max_input_bytes = std::size_t{64} << 20U;

@@ -53,17 +53,42 @@ constexpr auto other_files = std::to_array<std::pair<const FieldInfo*, std::stri
     {&field::embeddings_file, "*.txt, *.vec, *.npy, *.npz, *.safetensors"},
 });
 
+/// A limit from here on is one that nobody meets, and only errors name it.
+constexpr Index beyond_reach = 65536;
+
+/// Of 0-5 all from 0 to 5. A range that nobody can mean is its two ends, which who knows the limit refuses.
+void append_range(std::vector<Index>& numbers, Index first, Index last)
+{
+    const Index step = last - first < beyond_reach ? 1 : last - first;
+    for (Index number = first; number <= last; number += step) {
+        numbers.push_back(number);
+    }
+}
+
 std::vector<Index> integers_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {
     if (!allowed.instead.empty() && text == allowed.instead) {
         return {-1};
     }
+    const auto number = [&](std::string_view digits) {
+        return integer(option, digits, allowed.least, allowed.most, allowed.instead.empty() ? "" : allowed.in_words);
+    };
     std::vector<Index> numbers;
     for (const std::string_view item : list_of_words(option, text, "numbers")) {
         if (item == allowed.instead) {
             throw Error(ErrorKind::usage, option, in_quotes(text), fmt::format("{} alone, or numbers alone", item));
         }
-        numbers.push_back(integer(option, item, allowed.least, allowed.most, allowed.instead.empty() ? "" : allowed.in_words));
+        if (!allowed.last.empty() && item == allowed.last) {
+            numbers.push_back(allowed.most);
+            continue;
+        }
+        const std::size_t dash = allowed.last.empty() ? std::string_view::npos : item.find('-', 1);
+        const Index first = number(item.substr(0, dash));
+        const Index last = dash == std::string_view::npos ? first : number(item.substr(dash + 1));
+        if (last < first) {
+            throw Error(ErrorKind::usage, option, in_quotes(item), allowed.in_words);
+        }
+        append_range(numbers, first, last);
     }
     if (allowed.longest != 0 && numbers.size() > allowed.longest) {
         throw Error(ErrorKind::usage, option, in_quotes(text), "one number for both sides, or two: L,R");
@@ -141,9 +166,6 @@ std::string long_name(std::string_view names)
     const std::string_view own = names.substr(0, names.find(",!"));
     return std::string(own.substr(own.find(',') + 1));
 }
-
-/// A limit from here on is one that nobody meets, and only errors name it.
-constexpr Index beyond_reach = 65536;
 
 /// "number of threads, 1 to 1024; results do not depend on it (default all processors)": the values follow the first phrase.
 std::string description(const OptionInfo& option)

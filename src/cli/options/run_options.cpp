@@ -70,6 +70,26 @@ void require_weights_for_html(const RunOptions& options)
     }
 }
 
+/// An .npy is one array, whatever words there are.
+void require_one_array_of_npy(const RunOptions& run)
+{
+    model::Show arrays;
+    for (const model::Item item : run.show.items) {
+        const model::ItemKind kind = model::info_of(item).kind;
+        if (kind != model::ItemKind::words && kind != model::ItemKind::vocabulary) {
+            arrays.insert(item);
+        }
+    }
+    if (run.trained.pool) {
+        arrays.insert(model::Item::pooled);
+    }
+    const bool one = !run.show.all && arrays.size() == 1 && !arrays.contains(model::Item::parameters);
+    if (info_of(run.format).one_array && !one) {
+        throw Error(ErrorKind::usage, model::option::show, run.show.given() ? "several arrays" : "none",
+                    fmt::format("in an .npy one array, such as {}", name_of(model::Item::weights)));
+    }
+}
+
 /// "--show tokens weights": one name alone may be a sentence.
 void refuse_items_without_commas(const TypedArguments& operands, const RunOptions& run)
 {
@@ -123,6 +143,10 @@ void require_layers(const RunOptions& run)
         throw Error(ErrorKind::usage, (weights ? "--plot arcs" : "--show " + std::string(name_of(*run.show.items.begin()))) +
                                           " draws one layer, such as that of --layer 1 or --head 1.0");
     }
+    if (run.trained.pool && (run.format == Format::svg || run.format == Format::html)) {
+        throw Error(ErrorKind::usage, fmt::format("{} cannot be used with the format {}, a picture of weights",
+                                                  model::option::pool, name_of(run.format)));
+    }
     if (!info_of(run.format).of_models) {
         throw Error(ErrorKind::usage, format_name, name_of(run.format),
                     fmt::format("with {} {}", option_name(model::trained_field::name), names_of(model_formats)));
@@ -139,13 +163,14 @@ void declare_selection(Options& options, RunOptions& run, bool with_layers)
     options.group("Output");
     options.add(model::field::query, run.overrides);
     if (with_layers) {
-        declare_head(options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
-                     [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
+        declare_head(
+            options, option_of(model::field::head, option_name(model::field::head)), run.layer_of_head,
+            [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); }, &run.layer_heads);
     } else {
         options.add(model::field::head, run.overrides);
     }
     declare_show(options, model::ShownBy::run,
-                 {"what to print, such as weights,scaled_scores; all leaves out logits and summary; may be repeated",
+                 {"what to print, such as weights,scaled_scores; all leaves out lens, logits and summary; may be repeated",
                   "tokens, vocabulary, weights, context, output"},
                  run.show);
 }
@@ -170,6 +195,8 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add_key(model::trained_field::join, run.trained.join);
+    options.add(model::trained_field::pool, run.trained.pool);
+    options.need({model::option::pool}, option_name(model::trained_field::name));
     declare_selection(options, run, true);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
@@ -210,6 +237,7 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
         run.top.reset();
     }
     require_weights_for_html(run);
+    require_one_array_of_npy(run);
     refuse_items_without_commas(operands, run);
     read_source(operands, run);
     if (run.against.files.size() > 1 && run.source == SentenceSource::pipe) {
@@ -220,9 +248,13 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
     if (run.runs_model) {
         require_layers(run);
     }
-    if (run.lines && info_of(run.format).one_result) {
-        throw Error(ErrorKind::usage, fmt::format("{} cannot be used with the format {}, which holds one result",
-                                                  option::lines.name, name_of(run.format)));
+    if (run.lines && info_of(run.format).one_result && !run.stacks_lines()) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} cannot be used with the format {}, which holds one result{}", option::lines.name,
+                                name_of(run.format),
+                                run.runs_model
+                                    ? fmt::format(", or with {} and no other array a vector for each line", model::option::pool)
+                                    : ""));
     }
 }
 

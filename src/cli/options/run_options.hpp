@@ -27,6 +27,12 @@ struct RunOptions : InputOptions {
     PictureOptions picture_options;
     report::SvgOptions picture; ///< of an SVG
 
+    /// Whether lines are rows of one array: they have vectors, and nothing else.
+    [[nodiscard]] bool stacks_lines() const
+    {
+        const bool pooled = trained.pool && !show.all && show.items.without({model::Item::pooled}).empty();
+        return lines && pooled && info_of(format).is_binary;
+    }
     /// Whether an SVG has a map per layer and head.
     [[nodiscard]] bool draws_layers() const { return trained.layers.size() != 1 || trained.layers.front() < 0; }
 };

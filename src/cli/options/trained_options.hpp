@@ -10,8 +10,10 @@ inline constexpr std::string_view trained_group = "Trained model";
 /// `usual_layer`: what holds without --layer.
 void declare_trained(Options& options, InputOptions& input, std::string_view usual_layer);
 
-/// --head as `head` has it, and LAYER.HEAD, as the summary of a model calls heads: `layer` is then that layer.
-void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer, const Options::Set& set);
+/// --head as `head` has it, and LAYER.HEAD, as the summary of a model calls heads: `layer` is then that layer. Of several
+/// layers all of them go to `several`, which nullptr refuses.
+void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer, const Options::Set& set,
+                  std::vector<model::LayerHead>* several = nullptr);
 
 /// The layer of LAYER.HEAD and that of --layer, which must be the same. Throws Error(usage).
 [[nodiscard]] std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index> of_layer);

@@ -86,7 +86,8 @@ void require_page(const model::ResolvedTrained& run)
     const Index rows = run.query_positions.empty() ? words : std::ssize(run.query_positions);
     for (const Index layer : run.layers) {
         const Index H = run.trained.model.architecture().layers[static_cast<std::size_t>(layer)].attention.H;
-        report::require_page_size({run.heads.empty() ? H : std::ssize(run.heads), rows, words}, std::ssize(run.layers));
+        const std::vector<Index>& own = run.heads.at(layer);
+        report::require_page_size({own.empty() ? H : std::ssize(own), rows, words}, std::ssize(run.layers));
     }
 }
 

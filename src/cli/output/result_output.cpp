@@ -1,5 +1,6 @@
 #include "cli/output/result_output.hpp"
 
+#include "attn/io/bytes.hpp"
 #include "attn/io/tensors/raw.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/recipe/option_names.hpp"
@@ -58,9 +59,9 @@ void write_result(const model::Result& result, const ResultFormat& how, const st
     case Format::svg: return write_picture(result, how, out);
     case Format::html: return write_page(result, how.page, out);
     case Format::recipe: return report::write_recipe(report::printed_recipe(result, how.table.digits), out);
+    case Format::npy:
     case Format::npz:
     case Format::safetensors: return write_result_tensors(result, how.format, out);
-    case Format::npy:
     case Format::bin:
     case Format::markdown: break; // of other commands
     }
@@ -71,10 +72,11 @@ namespace {
 
 class Collector {
 public:
-    explicit Collector(const model::Result& result)
+    /// `choices`: also the rows and heads that were chosen.
+    Collector(const model::Result& result, bool choices) : choices_(choices)
     {
         for (const model::Layer& layer : result.layers) {
-            add_all(result, layer, result.model ? fmt::format("layers.{}.", layer.number.value_or(0)) : "");
+            add_all(result, layer, result.model ? name_in_layer(layer.number.value_or(0), "") : "");
         }
         if (result.logits) {
             add(std::string(name_of(model::Item::logits)), *result.logits);
@@ -90,7 +92,7 @@ private:
         for (const model::ItemInfo& info : model::items) {
             const bool of_layer = info.item == model::Item::heads;
             const auto* list = of_layer || is_first ? result.integers(info.item, layer) : nullptr; // layers share the rest
-            if (list != nullptr && result.shows(info.item)) {
+            if (list != nullptr && result.shows(info.item) && (choices_ || !is_choice(info.item))) {
                 add((of_layer ? prefix : "") + std::string(info.name), *list,
                     model::Result::shape_of_integers(info.item, *list));
             }
@@ -117,6 +119,7 @@ private:
     }
 
     std::vector<NamedTensor> tensors_; ///< refer to the result
+    bool choices_;
 };
 
 /// For an .npz: nothing where all matrices lie in the order `run`.
@@ -138,15 +141,64 @@ io::Metadata sides_of(const model::Result& result)
 
 void write_result_tensors(const model::Result& result, Format format, Buffer& out)
 {
-    const Collector collector(result);
+    const Collector collector(result, !info_of(format).one_array);
     if (collector.tensors().empty()) {
         throw Error(ErrorKind::usage, model::option::show, "only words",
                     "in .npz and .safetensors at least one array of numbers, such as weights");
     }
+    require_arrays(std::ssize(collector.tensors()), format);
     const io::Metadata metadata = format == Format::npz ? sides_of(result)
                                   : result.model        ? report::metadata_of(*result.model)
                                                         : report::metadata_of(result.config());
     write_tensors(collector.tensors(), format, metadata, out);
+}
+
+std::string name_in_layer(Index layer, std::string_view array)
+{
+    return fmt::format("layers.{}.{}", layer, array);
+}
+
+void require_arrays(Index count, Format format)
+{
+    if (info_of(format).one_array && count > 1) {
+        throw Error(ErrorKind::usage, fmt::format("{} {}", format_name, name_of(format)), counted(count, "array"),
+                    "one, such as that of --layer last; .npz and .safetensors hold several");
+    }
+}
+
+void append_numbers(const model::Result& result, Buffer& out)
+{
+    for (const model::Layer& layer : result.layers) {
+        for (const model::Array* array : report::shown_arrays(result, layer)) {
+            out.append(io::as_text(std::as_bytes(std::span(std::get<Tensor<float>>(array->tensor).values))));
+        }
+    }
+}
+
+void write_line_arrays(const std::vector<LineArray>& arrays, std::string_view lines, Format format, Buffer& out)
+{
+    const auto size_of = [](const LineArray& array) {
+        return static_cast<std::size_t>(element_count(array.shape)) * sizeof(float);
+    };
+    std::size_t line = 0;
+    for (const LineArray& array : arrays) {
+        line += size_of(array);
+    }
+    std::vector<std::string> bytes; // the tensors refer to them
+    bytes.reserve(arrays.size());
+    std::vector<NamedTensor> tensors;
+    for (std::size_t begin = 0; const LineArray& array : arrays) {
+        std::string& own = bytes.emplace_back();
+        own.reserve(lines.size() / line * size_of(array));
+        for (std::size_t at = begin; at < lines.size(); at += line) {
+            own += lines.substr(at, size_of(array));
+        }
+        begin += size_of(array);
+        Shape shape = array.shape;
+        shape.insert(shape.begin(), static_cast<Index>(lines.size() / line));
+        tensors.push_back({array.name, row_major_view(ElementType::float32, shape, std::as_bytes(std::span(own)))});
+    }
+    write_tensors(tensors, format, {}, out);
 }
 
 void refuse_terminal(const Output& output, Format format)

@@ -16,6 +16,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace attn::cli {
 
@@ -45,9 +47,25 @@ void begin_result(const ResultFormat& how, bool first, bool of_model, Buffer& ou
 void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out);
 
 /// The arrays that are shown: ids and positions as int64, parameters, everything computed; a .safetensors also says the schema
-/// and the config. Of a whole trained model those of a layer are called "layers.3.weights". Throws Error(usage) when only words
-/// are shown.
+/// and the config. An .npy is one of them, without the rows and heads that were chosen. Of a whole trained model those of a
+/// layer are called "layers.3.weights". Throws Error(usage) when only words are shown.
 void write_result_tensors(const model::Result& result, Format format, Buffer& out);
+
+/// "layers.3.weights"
+[[nodiscard]] std::string name_in_layer(Index layer, std::string_view array);
+
+/// Throws Error(usage) for more arrays than a file of this format holds.
+void require_arrays(Index count, Format format);
+
+/// An array that each of many results has in the same shape.
+struct LineArray {
+    std::string name;
+    Shape shape;
+};
+/// The numbers of the arrays that are shown, float32, one array behind the other.
+void append_numbers(const model::Result& result, Buffer& out);
+/// `lines`: what append_numbers() gave for one after the other. Each array with a row for each of them, in a binary format.
+void write_line_arrays(const std::vector<LineArray>& arrays, std::string_view lines, Format format, Buffer& out);
 
 /// Throws Error(usage) when the output is a terminal, which can do nothing with a binary format.
 void refuse_terminal(const Output& output, Format format);

@@ -452,13 +452,14 @@ bool takes(const FieldInfo& field, JsonKind kind)
 }
 
 /// The fields of the kind of section that is there.
-std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::string_view section)
+template <typename Fields>
+auto fields_given(const JsonValue& value, std::string_view section, const Fields& all)
 {
-    const auto kinds = model::kinds_of(section, field::all);
+    const auto kinds = model::kinds_of(section, all);
     if (kinds.size() == 1) {
         return kinds.front();
     }
-    const JsonObject object(value, keys_within(section, field::all));
+    const JsonObject object(value, keys_within(section, all));
     const auto is_there = [&](const auto& kind) { return object.has(kind.front()->name()); };
     if (std::ranges::count_if(kinds, is_there) != 1) {
         std::vector<std::string_view> names;
@@ -477,7 +478,7 @@ void read_section(const JsonValue& value, std::string_view section, Recipe& reci
     if (value.kind() != JsonKind::object) {
         refuse_form(value, section);
     }
-    const std::vector<const field::Recipes*> fields = fields_given(value, section);
+    const std::vector<const field::Recipes*> fields = fields_given(value, section, field::all);
     const std::vector<std::string_view> keys = keys_within(section, fields);
     const bool attention = section == field::causal.section();
     const JsonObject object(value, keys, attention ? std::span<const Alias>(of_torch) : std::span<const Alias>());
@@ -546,7 +547,9 @@ model::TrainedConfig trained_config_of(const JsonValue& value)
     const JsonObject object(value, keys_within("", trained::all));
     read_fields(object, trained::all, "", config);
     for (const std::string_view section : {trained::sentence.section(), trained::name.section()}) {
-        read_fields(JsonObject(object.at(section), keys_within(section, trained::all)), trained::all, section, config);
+        const JsonValue& given = object.at(section);
+        const auto fields = fields_given(given, section, trained::all);
+        read_fields(JsonObject(given, keys_within(section, fields)), fields, section, config);
     }
     return config;
 }

@@ -182,18 +182,20 @@ void LeafReader::read_verify(const JsonValue& value)
 
 void LeafReader::read_guesses(const JsonValue& value)
 {
-    const auto integer = [&](const JsonValue& given) { behind_.push_back(one(integers(given.place(), given), given)); };
+    const std::size_t before = value.place().rfind(key::likeliest); // "layers[0]."
+    const auto name = [&](const JsonValue& leaf) { return leaf.place().substr(before); };
+    const auto integer = [&](const JsonValue& given) { behind_.push_back(one(integers(name(given), given), given)); };
     if (value.elements().empty()) {
-        behind_.push_back({value.place(), {0}, {}, {}, {}});
+        behind_.push_back({name(value), {0}, {}, {}, layer_});
     }
     for (const JsonValue& member : value.elements()) {
         const JsonObject place(member, key::of_place);
         integer(place.at(key::position));
         for (const JsonValue& element : place.at(key::words).elements()) {
             const JsonObject guess(element, key::of_word);
-            behind_.push_back(word(guess.at(key::token).place(), guess.at(key::token)));
+            behind_.push_back(word(name(guess.at(key::token)), guess.at(key::token)));
             integer(guess.at(key::id));
-            behind_.push_back(mean(guess.at(key::probability).place(), guess.at(key::probability)));
+            behind_.push_back(mean(name(guess.at(key::probability)), guess.at(key::probability)));
         }
     }
 }
@@ -287,6 +289,9 @@ SavedResult layers_of(const JsonValue& value)
         }
         readers.emplace_back(ElementType::float32, saved.layers.back().number);
         readers.back().read_items(layer, stands(model::Standing::in_layer));
+        if (const JsonValue* guesses = layer.find(key::likeliest)) {
+            readers.back().read_guesses(*guesses);
+        }
     }
     if (saved.layers.empty()) {
         object.at(key::layers).refuse("at least one layer");

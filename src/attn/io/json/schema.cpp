@@ -285,8 +285,9 @@ OrderedJson numbers_schema(const ItemInfo& item)
 {
     constexpr std::array parts{"vector", "matrix", "stack"};
     const std::size_t heads = item.heads == model::Heads::none ? 0 : 1;
+    const std::size_t rows = item.axes.row == model::Axis::none ? 0 : 1;
     const std::size_t columns = item.axes.column == model::Axis::none ? 0 : 1;
-    OrderedJson schema = reference(is_masked(item.item) ? "masked_stack" : parts[heads + columns]);
+    OrderedJson schema = reference(is_masked(item.item) ? "masked_stack" : parts.at(heads + rows + columns - 1));
     schema["description"] = item.meaning;
     return schema;
 }

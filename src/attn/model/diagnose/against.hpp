@@ -19,7 +19,7 @@ struct ErrorMap {
 /// The largest difference from the right result within each head, row and so on; infinite where one of the two is NaN, 0 where
 /// all numbers agree.
 struct Where {
-    std::vector<double> batches;   ///< (B)
+    std::vector<double> batches;   ///< (B), or layers
     std::vector<double> heads;     ///< (H)
     std::vector<double> rows;      ///< (T)
     std::vector<double> columns;   ///< (d_v), or (S) of weights
@@ -61,6 +61,7 @@ struct Against {
     std::optional<Diagnosis> diagnosis; ///< where some number is beyond the tolerance
     std::optional<Where> where;         ///< how much, of context, weights and output
     bool of_weights = false;            ///< whose columns are keys
+    bool of_layers = false;             ///< of a whole trained model, whose batch is its layers; no mistake is named
     bool of_keys = false;               ///< whose rows are: gradients of keys and values
     bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
     bool too_large = false;             ///< a gradient of more scores than mistakes are made in

@@ -62,6 +62,8 @@ struct Allowed {
     std::span<const Alias> aliases = {};                     ///< of a choice: what others call some of the names
     std::string_view in_words = {};                          ///< of a real or of several: what an error says is allowed
     std::string_view instead = {};                           ///< of integers: the word that stands for -1 alone
+    /// Of integers: the word that stands for `most` on a command line, where 0-5 stands for all from 0 to 5.
+    std::string_view last = {};
 };
 
 /// How a command line says a field.

@@ -48,6 +48,7 @@ std::string_view in_words(Needs needs)
     case Needs::sink_gradient: return "a gradient (--grad) and --sinks";
     case Needs::model:
     case Needs::tokenizer: return option::model;
+    case Needs::pool: return "--model and --pool";
     }
     return "nothing";
 }
@@ -70,8 +71,7 @@ Show existing_items(const Provided& provided)
     for (const ItemInfo& info : items) {
         const bool taken_away = (provided.mean && is_lost_in_mean(info)) || (provided.joined && !is_of_words(info.item)) ||
                                 (provided.packed && is_drawn(info.item));
-        const bool named_alone = info.kind == ItemKind::summary || info.item == Item::logits;
-        if (is_shown_by(info, provided.command) && is_met(info.needs) && !taken_away && !named_alone) {
+        if (is_shown_by(info, provided.command) && is_met(info.needs) && !taken_away && !is_named_alone(info.item)) {
             show.insert(info.item);
         }
     }

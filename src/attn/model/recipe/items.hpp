@@ -45,6 +45,8 @@ enum class Item : std::uint8_t {
     context,
     output,
     hidden_states,
+    pooled,
+    lens,
     entropy,
     lse,
     present_key,
@@ -114,8 +116,9 @@ enum class Needs : std::uint8_t {
     parameters,     ///< of its own, as drawn or from files
     embeddings,     ///< from which queries, keys and values are made
     key_embeddings,
-    model,    ///< a whole trained one
-    tokenizer ///< of such a model
+    model,     ///< a whole trained one
+    pool,      ///< of such a model, and how to make one vector of a sentence
+    tokenizer, ///< of such a model
 };
 
 /// Whose --show names an item.
@@ -142,6 +145,9 @@ inline constexpr Axes per_query{Axis::queries, Axis::number};
 inline constexpr Axes one_per_query{Axis::queries, Axis::none};
 inline constexpr Axes per_key{Axis::keys, Axis::number};
 inline constexpr Axes per_pair{Axis::queries, Axis::keys};
+
+inline constexpr Axes one_vector{Axis::none, Axis::number};
+inline constexpr Axes per_word{Axis::queries, Axis::vocabulary};
 
 inline constexpr Axes per_value{Axis::number, Axis::number}; ///< in the shape of an input
 
@@ -192,6 +198,10 @@ inline constexpr std::array items{
     numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, output_dim)"),
     numbers(Item::hidden_states, "hidden_states", Needs::model, ShownBy::run, Heads::none, per_token,
             "(T, D): what leaves the layer, the last one's behind the final norm"),
+    numbers(Item::pooled, "pooled", Needs::pool, ShownBy::run, Heads::none, one_vector,
+            "(D): of the hidden states the mean over all tokens, or the first or last token's"),
+    numbers(Item::lens, "lens", Needs::model, ShownBy::run, Heads::none, per_word,
+            "(T, V): the logits if this layer were the last: what leaves it through the final norm and the head"),
     numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats",
             core::Stage::entropy),
     numbers(Item::lse, "lse", Needs::nothing, ShownBy::both, Heads::queries, one_per_query,
@@ -217,7 +227,7 @@ inline constexpr std::array items{
              "as the mask, summed over what it is repeated along"),
     gradient(Item::dsinks, "dsinks", Needs::sink_gradient, Heads::none, per_value, "(H)"),
     gradient(Item::dscale, "dscale", Needs::gradient, Heads::none, per_value, "one number"),
-    numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, {Axis::queries, Axis::vocabulary},
+    numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, per_word,
             "(T, V): scores of the next word, or of a masked one"),
     ItemInfo{Item::summary, "summary", ItemKind::summary, Needs::nothing, ShownBy::run},
 };
@@ -336,7 +346,19 @@ enum class Standing {
 /// Whether a plain run never has it.
 [[nodiscard]] constexpr bool is_of_models(const ItemInfo& info)
 {
-    return info.needs == Needs::model || info.needs == Needs::tokenizer;
+    return info.needs == Needs::model || info.needs == Needs::pool || info.needs == Needs::tokenizer;
+}
+
+/// Whether its numbers are scores of words, which the head of a model gives.
+[[nodiscard]] constexpr bool scores_words(Item item)
+{
+    return info_of(item).axes == per_word;
+}
+
+/// Whether --show has to name it: `all` leaves out what says the rest in other words, and what is as long as a vocabulary.
+[[nodiscard]] constexpr bool is_named_alone(Item item)
+{
+    return info_of(item).kind == ItemKind::summary || scores_words(item);
 }
 
 /// Whether the mean of all heads leaves no such item.
@@ -427,7 +449,7 @@ struct Provided {
     bool joined = false;                       ///< pieces to words, of which there are weights alone
     bool packed = false;                       ///< sequences one after another, which have no array of pairs
 };
-/// The items that exist: what `--show all` means, except the summary, which says the same in other words, and logits.
+/// The items that exist: what `--show all` means.
 [[nodiscard]] Show existing_items(const Provided& provided);
 
 /// Throws Error(usage) for the first item asked for that does not exist, naming what it requires.

@@ -81,7 +81,8 @@ inline constexpr Recipes ids{
     {.key = "input.ids",
      .allowed =
          {.type = FieldType::integers, .least = 0, .most = largest_int32 - 1, .fewest = 1, .in_words = "at least one id"},
-     .meaning = "token ids in place of a sentence, such as 2,6,8,3,1; with --vocab-size, or a file with an embedding table",
+     .meaning = "token ids in place of a sentence, such as 2,6,8,3,1; with --model, --vocab-size, or a file with an embedding "
+                "table",
      .symbol = "LIST",
      .required = true},
     at<&Recipe::input, &IdsInput::ids>};

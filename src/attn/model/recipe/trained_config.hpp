@@ -15,16 +15,23 @@ namespace attn::model {
 enum class Join : std::uint8_t { pieces, words };
 inline constexpr std::array<std::string_view, 2> join_names{"pieces", "words"};
 
+/// What makes one vector of the hidden states of a sentence: the mean over its tokens, or one of them.
+enum class Pool : std::uint8_t { mean, first, last };
+inline constexpr std::array<std::string_view, 3> pool_names{"mean", "first", "last"};
+
 struct TrainedConfig {
     std::string sentence;
     std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
+    std::vector<Index> ids;                ///< in place of a sentence; empty: there is one
     std::string name;                      ///< of a built-in model, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
     std::vector<Index> layers;             ///< empty: all
     Join join = Join::pieces;
-    std::vector<std::string> query; ///< only these rows, as in a recipe
-    std::vector<Index> head;        ///< only these heads, as in a recipe
+    std::vector<std::string> query;       ///< only these rows, as in a recipe
+    std::vector<Index> head;              ///< only these heads, as in a recipe
+    std::vector<std::string> layer_heads; ///< "16.0": only these heads of that layer, one of `layers`, in place of `head`
+    std::optional<Pool> pool;             ///< none: no pooled states
 
     bool operator==(const TrainedConfig&) const = default;
 };
@@ -42,13 +49,23 @@ using Fields = Field<TrainedConfig>;
 using transformer::most_layers;
 
 inline constexpr Fields sentence{{.key = field::sentence.key, .allowed = allow::text, .required = true},
-                                 at<&TrainedConfig::sentence>};
+                                 {.get = at<&TrainedConfig::sentence>.get,
+                                  .set = at<&TrainedConfig::sentence>.set,
+                                  .exists = [](const TrainedConfig& config) { return config.ids.empty(); }}};
 inline constexpr Fields pair{{.key = "input.pair",
                               .allowed = allow::text,
                               .meaning = "a second sentence, for the second place of the model's template",
                               .symbol = "SENTENCE",
                               .spelling = Spelling::key},
                              at<&TrainedConfig::pair>};
+/// In place of a sentence and its pair.
+inline constexpr Fields ids{{.key = field::ids.key,
+                             .allowed = field::ids.allowed,
+                             .meaning = "token ids in place of a sentence; no tokenizer is run",
+                             .required = true},
+                            {.get = at<&TrainedConfig::ids>.get,
+                             .set = at<&TrainedConfig::ids>.set,
+                             .exists = [](const TrainedConfig& config) { return !config.ids.empty(); }}};
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
@@ -68,6 +85,8 @@ inline constexpr Fields sha256{{.key = "model.sha256",
                                 .meaning = "SHA-256 of a text with a line per file: its SHA-256, two spaces, its name",
                                 .spelling = Spelling::file},
                                at<&TrainedConfig::sha256>};
+/// The last layer of any model, until there is one that says its number.
+inline constexpr Index last_layer = field::largest_int32;
 inline constexpr Fields layers{{.key = "model.layers",
                                 .allowed = {.type = FieldType::integers,
                                             .least = 0,
@@ -90,9 +109,32 @@ inline constexpr Fields join{{.key = "join",
                              at<&TrainedConfig::join>};
 inline constexpr Fields query = as_in_recipe(field::query, at<&TrainedConfig::query>);
 inline constexpr Fields head = as_in_recipe(field::head, at<&TrainedConfig::head>);
+inline constexpr Fields layer_heads{{.key = "layer_heads",
+                                     .allowed = field::texts,
+                                     .meaning = "only these heads of several layers, such as 16.0: head 0 of layer 16",
+                                     .spelling = Spelling::file},
+                                    at<&TrainedConfig::layer_heads>};
+inline constexpr Fields pool{{.key = "pool",
+                              .allowed = allow::one_of(pool_names),
+                              .meaning = "a vector for each sentence, of its hidden states: the mean over all tokens, the "
+                                         "first or the last token's",
+                              .symbol = "NAME"},
+                             at<&TrainedConfig::pool>};
 
 /// In the order of the JSON.
-inline constexpr std::array all{&sentence, &pair, &name, &ignored_keys, &sha256, &layers, &join, &query, &head};
+inline constexpr std::array all{&sentence, &pair, &ids,   &name, &ignored_keys, &sha256,
+                                &layers,   &join, &query, &head, &layer_heads,  &pool};
 
 } // namespace trained_field
+
+/// A head of a layer.
+struct LayerHead {
+    Index layer = 0, head = 0;
+};
+/// "16.0". Nothing for a text of another form.
+[[nodiscard]] std::optional<LayerHead> layer_head_called(std::string_view text);
+[[nodiscard]] std::string name_of(const LayerHead& head);
+
+/// Says the number of the last layer where the config does not, of so many.
+void number_last_layer(TrainedConfig& config, Index count);
 } // namespace attn::model

@@ -55,6 +55,7 @@ struct Layer {
     std::vector<Index> key_heads;     ///< the key/value heads that they read
     std::vector<Array> arrays;        ///< embeddings … lse, those that were asked for and exist, in the order of items
     std::optional<Summary> summary{}; ///< only where it was asked for
+    std::vector<Guesses> guesses{};   ///< with lens, at each query
 
     [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< nullptr if absent
     [[nodiscard]] const AnyTensor* find(Item item) const { return find(name_of(item)); }
@@ -82,7 +83,7 @@ struct Result {
     std::vector<Array> parameters;        ///< as drawn: embedding, W_q, W_k, W_v, W_o, …; none of a model
     std::vector<Layer> layers = {{}};     ///< those that were asked for, ascending, at least one
     std::optional<AnyTensor> logits = {}; ///< (T, V), after the last layer of a model
-    std::vector<Guesses> guesses = {};    ///< with logits
+    std::vector<Guesses> guesses = {};    ///< with logits, where the sentence leaves a word open
     std::vector<Difference> verify;       ///< only with Recipe::verify
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace attn::model {
 namespace {
@@ -160,12 +161,15 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
 {
     const transformer::Architecture& architecture = trained.model.architecture();
     const auto or_first = [](const std::vector<Index>& named) { return named.empty() ? std::vector<Index>{0} : named; };
-    const std::vector<Index> heads = or_first(config.head);
-    if (is_mean(heads)) {
+    const std::vector<Index> heads_of_all = or_first(config.head);
+    const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
+    const auto heads_in = [&](Index layer) { return named.contains(layer) ? named.at(layer) : heads_of_all; };
+    if (is_mean(heads_of_all)) {
         throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
                     field::head.allowed.instead, "heads by number, which are explained one by one");
     }
     config.head.clear(); // each is explained as one of all
+    config.layer_heads.clear();
     config.layers = or_first(config.layers);
     if (config.query.empty()) {
         config.query = {"0"};
@@ -177,7 +181,7 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     question.position = one_position(resolved.query_positions, config.query, tokens, settings.origin);
     for (const Index layer : resolved.layers) {
         const AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
-        for (const Index head : heads) {
+        for (const Index head : heads_in(layer)) {
             question.head = head;
             require_explainable(
                 question,
@@ -208,7 +212,7 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
             terms.place.frequencies =
                 transformer::rope_scaling_names.at(static_cast<std::size_t>(part.attention.rope->scaling));
         }
-        for (const Index head : heads) {
+        for (const Index head : heads_in(*layer.number)) {
             question.head = head;
             terms.place.config.layers = {*layer.number};
             terms.place.config.head = {head};

@@ -160,6 +160,23 @@ Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
     return tokens;
 }
 
+Tokens ids_of(const TrainedConfig& config, const Trained& trained)
+{
+    if (config.join == Join::words) {
+        throw Error(ErrorKind::usage, "--set join=words is for a sentence, whose words the pieces are joined to, not for ids");
+    }
+    const Index rows = trained.model.architecture().embedding.V;
+    Tokens tokens{.words = {}, .ids = config.ids, .piece_types = {}, .types = {}, .offsets = {}};
+    for (const Index id : config.ids) {
+        if (id >= rows) {
+            throw Error(ErrorKind::data, "token id", std::to_string(id),
+                        fmt::format("0 to {}, the rows of the model's embedding", rows - 1));
+        }
+        tokens.words.push_back(trained.tokenizer ? shown(id, *trained.tokenizer) : std::to_string(id));
+    }
+    return tokens;
+}
+
 Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of)
 {
     const Index H = weights.shape.front();
@@ -195,17 +212,23 @@ namespace {
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
     const bool words = config.join == Join::words;
-    const Show usual = words                   ? Show{Item::tokens, Item::weights}
+    const Show usual = config.pool             ? Show{Item::tokens, Item::pooled}
+                       : words                 ? Show{Item::tokens, Item::weights}
                        : config.layers.empty() ? Show{Item::tokens, Item::summary}
                                                : Show{Item::tokens, Item::token_ids, Item::weights};
     Show asked = settings.show.empty() ? usual : settings.show;
     if (settings.top) {
         asked.insert(Item::summary);
     }
+    if (config.pool) {
+        asked.insert(Item::pooled);
+    } else if (asked.contains(Item::pooled)) {
+        throw Error(ErrorKind::usage, fmt::format("{} {} requires {}", option::show, name_of(Item::pooled), option::pool));
+    }
     Show existing = everything(config, trained);
     existing.insert({Item::query_positions, Item::heads});
     if (!words) {
-        existing.insert({Item::summary, Item::logits});
+        existing.insert({Item::summary, Item::lens, Item::logits});
     }
     for (const Item item : asked.without(existing)) {
         std::string names;
@@ -215,9 +238,10 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
         throw Error(ErrorKind::usage, option::show, name_of(item),
                     (words ? "with --set join=words: " : "what this model gives: ") + names);
     }
-    if (asked.contains(Item::logits) && !trained.model.architecture().head) {
-        throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",
-                    "a model for causal or masked language modelling");
+    const auto scores = std::ranges::find_if(asked, scores_words);
+    if (scores != Show::end() && !trained.model.architecture().head) {
+        throw Error(ErrorKind::data, fmt::format("{} {}", option::show, name_of(*scores)),
+                    "a model without a head that scores words", "a model for causal or masked language modelling");
     }
     if (is_mean(config.head) && asked.contains(Item::summary)) {
         throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
@@ -226,32 +250,40 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     return asked;
 }
 
-/// The layers that the config names, ascending and each once.
-std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const Origin& origin)
+/// Of each layer the heads that are shown.
+std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const transformer::Architecture& architecture,
+                                                    const std::vector<Index>& layers, const Origin& origin)
 {
-    if (named.empty() || named == std::vector<Index>{-1}) {
-        return indices(count);
+    const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
+    for (const auto& [layer, heads] : named) {
+        if (!std::ranges::binary_search(layers, layer)) {
+            throw Error(ErrorKind::data, trained_field::layer_heads.key, std::to_string(layer),
+                        fmt::format("the layers that are shown, {}", fmt::join(layers, ", ")));
+        }
     }
-    std::vector<Index> layers = named;
-    std::ranges::sort(layers);
-    layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
-    if (layers.back() >= count) {
-        throw Error(origin.fault({&trained_field::layers}), origin.name_of(trained_field::layers),
-                    std::to_string(layers.back()), fmt::format("a layer from 0 to {}", count - 1));
+    std::map<Index, std::vector<Index>> all;
+    for (const Index layer : layers) {
+        const auto own = named.find(layer);
+        const Index H = architecture.layers[static_cast<std::size_t>(layer)].attention.H;
+        all.emplace(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
     }
-    return layers;
+    return all;
 }
 
-transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers, const std::vector<Index>& heads)
+transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers,
+                            const std::map<Index, std::vector<Index>>& heads)
 {
     transformer::Asked asked;
-    asked.heads = is_mean(heads) ? std::vector<Index>() : heads;
+    for (const auto& [layer, own] : heads) {
+        asked.other_heads.emplace(layer, is_mean(own) ? std::vector<Index>() : own);
+    }
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
         asked.layers = layers;
     }
     asked.stages = stages_of(what_to_compute(show));
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
-    asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
+    asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings) || show.contains(Item::pooled);
+    asked.lens = show.contains(Item::lens);
     asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
     return asked;
 }
@@ -262,9 +294,11 @@ transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers, 
 Tokens tokens_of(const TrainedConfig& config, const Trained& trained)
 {
     const transformer::Architecture& architecture = trained.model.architecture();
-    Tokens tokens =
-        trained.tokenizer ? pieces_of(config, *trained.tokenizer) : words_of(config, architecture.embedding.V, trained.drawn);
-    if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
+    Tokens tokens = !config.ids.empty() ? ids_of(config, trained)
+                    : trained.tokenizer ? pieces_of(config, *trained.tokenizer)
+                                        : words_of(config, architecture.embedding.V, trained.drawn);
+    const bool blank = config.ids.empty() && config.sentence.find_first_not_of(" \t\r\n") == std::string::npos;
+    if (tokens.ids.empty() || blank) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
     transformer::require_tokens(architecture, {tokens.ids, tokens.piece_types}, ErrorKind::data);
@@ -291,9 +325,11 @@ void require_room(const ResolvedTrained& run)
     const transformer::Asked& asked = run.asked;
     const Index T = std::ssize(run.tokens.ids);
     const Index rows = run.query_positions.empty() ? T : std::ssize(run.query_positions);
-    const auto kept_of = [&](const transformer::AttentionPart& attention) {
-        const Index heads = run.heads.empty() ? attention.H : std::ssize(run.heads);
-        Index count = 0;
+    const auto kept_of = [&](Index layer) {
+        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
+        const std::vector<Index>& own = run.heads.at(layer);
+        const Index heads = own.empty() ? attention.H : std::ssize(own);
+        Index count = asked.lens ? T * architecture.embedding.V : 0;
         for (const Item item : run.show) {
             const bool numbers = info_of(item).kind == ItemKind::numbers;
             count += info_of(item).axes == per_pair ? heads * rows * T : numbers ? heads * attention.d * T : 0;
@@ -305,8 +341,9 @@ void require_room(const ResolvedTrained& run)
     Index largest = 0;
     for (const Index layer : asked.layers) {
         const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
-        kept += kept_of(attention);
-        largest = std::max(largest, (asked.heads.empty() ? attention.H : std::ssize(asked.heads)) * T * T);
+        const std::vector<Index>& own = asked.other_heads.at(layer);
+        kept += kept_of(layer);
+        largest = std::max(largest, (own.empty() ? attention.H : std::ssize(own)) * T * T);
     }
     const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
     require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
@@ -314,6 +351,34 @@ void require_room(const ResolvedTrained& run)
 }
 
 } // namespace
+
+std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Origin& origin)
+{
+    if (config.layers.empty() || config.layers == std::vector<Index>{-1}) {
+        return indices(count);
+    }
+    std::vector<Index> layers = config.layers;
+    std::ranges::sort(layers);
+    layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
+    if (layers.back() >= count) {
+        throw Error(origin.fault({&trained_field::layers}), origin.name_of(trained_field::layers),
+                    std::to_string(layers.back()), fmt::format("a layer from 0 to {}", count - 1));
+    }
+    return layers;
+}
+
+std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config)
+{
+    std::map<Index, std::vector<Index>> heads;
+    for (const std::string& text : config.layer_heads) {
+        const std::optional<LayerHead> named = layer_head_called(text);
+        if (!named) {
+            throw Error(ErrorKind::data, trained_field::layer_heads.key, in_quotes(text), "LAYER.HEAD, such as 16.0");
+        }
+        heads[named->layer].push_back(named->head);
+    }
+    return heads;
+}
 
 Show everything(const TrainedConfig& config, const Trained& trained)
 {
@@ -328,16 +393,16 @@ Show everything(const TrainedConfig& config, const Trained& trained)
                                      any_layer([](const auto& layer) { return layer.attention.window.has_value(); })},
                    {Needs::output_projection, true},
                    {Needs::model, true},
-                   {Needs::tokenizer, trained.tokenizer.has_value()}},
+                   {Needs::pool, config.pool.has_value()},
+                   {Needs::tokenizer, trained.tokenizer.has_value() && config.ids.empty()}},
          .mean = is_mean(config.head),
          .joined = config.join == Join::words});
 }
 
 ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained& its_model, const RunSettings& its_settings)
     : config(its_config), trained(its_model), settings(its_settings), show(what_to_show(config, trained, settings)),
-      layers(layers_of(config.layers, std::ssize(trained.model.architecture().layers), settings.origin)),
-      tokens(tokens_of(config, trained)),
-      heads(heads_of(config.head, trained.model.architecture().layers.front().attention.H, settings.origin)),
+      layers(layers_of(config, std::ssize(trained.model.architecture().layers), settings.origin)),
+      tokens(tokens_of(config, trained)), heads(heads_of_layers(config, trained.model.architecture(), layers, settings.origin)),
       asked(asked_of(show, layers, heads)), query_positions(rows_of(config, tokens.words, settings.origin))
 {
     require_room(*this);

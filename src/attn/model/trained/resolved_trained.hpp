@@ -8,6 +8,7 @@
 #include "attn/text/pieces/pieces.hpp"
 #include "attn/transformer/run/forward.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,17 @@ struct Tokens {
 /// Words are numbered in the order of their first appearance, or in their own, up to `most`. Throws Error: data, usage.
 [[nodiscard]] Tokens words_of(const TrainedConfig& config, Index most, bool sorted);
 
+/// The ids of the config in place of a sentence. Throws Error(data) for one that the model has no row for.
+[[nodiscard]] Tokens ids_of(const TrainedConfig& config, const Trained& trained);
+
 /// (H, T, T) → (H, W, W): what the query's pieces look at the key's, the mean of those, the sum of these.
 [[nodiscard]] Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of);
+
+/// The layers that the config names, of so many: ascending and each once. Throws Error for one that is not there.
+[[nodiscard]] std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Origin& origin);
+
+/// The heads that the config names layer by layer, in its order. Throws Error(data) for what is no LAYER.HEAD.
+[[nodiscard]] std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config);
 
 /// Refers to what it is made of.
 struct ResolvedTrained {
@@ -45,13 +55,13 @@ struct ResolvedTrained {
     const TrainedConfig& config;
     const Trained& trained;
     const RunSettings& settings;
-    Show show;                          ///< what the settings name, or the usual
-    std::vector<Index> layers;          ///< ascending, at least one
-    Tokens tokens;                      ///< no more than the model has positions for
-    std::vector<Index> heads;           ///< as heads_of() says, of every layer
-    transformer::Asked asked;           ///< what the whole of that takes to be computed
-    std::vector<Index> query_positions; ///< the rows that --query chose; empty: all. There is memory for all of this
-    transformer::TokenInput input;      ///< which the model has rows for; types where it has a table of them
+    Show show;                                 ///< what the settings name, or the usual
+    std::vector<Index> layers;                 ///< ascending, at least one
+    Tokens tokens;                             ///< no more than the model has positions for
+    std::map<Index, std::vector<Index>> heads; ///< as heads_of() says, of each of the layers
+    transformer::Asked asked;                  ///< what the whole of that takes to be computed
+    std::vector<Index> query_positions;        ///< the rows that --query chose; empty: all. There is memory for all of this
+    transformer::TokenInput input;             ///< which the model has rows for; types where it has a table of them
 };
 
 } // namespace attn::model

@@ -21,6 +21,42 @@ namespace {
 
 constexpr std::size_t guesses_per_place = 5;
 
+// ---- the likeliest words ---------------------------------------------------------------------------------------------
+
+/// The word of an id, as people read it; of a row that no word has, the id.
+std::string word_of(Index id, const Result& result, const Trained& trained)
+{
+    if (trained.tokenizer) {
+        return shown(id, *trained.tokenizer);
+    }
+    if (!result.model->ids.empty()) {
+        return std::to_string(id);
+    }
+    const auto place = std::ranges::find(result.token_ids, id);
+    return place == result.token_ids.end() ? fmt::format("symbol {}", id)
+                                           : result.tokens[static_cast<std::size_t>(place - result.token_ids.begin())];
+}
+
+Guesses guesses_at(Index position, const Tensor<float>& logits, const Result& result, const Trained& trained)
+{
+    const auto row = logits.matrix().row(position);
+    const auto largest = static_cast<double>(row.maxCoeff());
+    double sum = 0;
+    for (Index id = 0; id < row.size(); ++id) {
+        sum += math::exp(static_cast<double>(row[id]) - largest);
+    }
+    std::vector<Index> ids = indices(row.size());
+    const std::size_t count = std::min(guesses_per_place, ids.size());
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                      [&](Index a, Index b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+    Guesses guesses{.position = position, .words = {}};
+    for (std::size_t i = 0; i < count; ++i) {
+        guesses.words.push_back(
+            {ids[i], word_of(ids[i], result, trained), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
+    }
+    return guesses;
+}
+
 // ---- one layer -------------------------------------------------------------------------------------------------------
 
 /// The rows at `positions` of an array with one per query.
@@ -64,7 +100,7 @@ public:
         layer.config.dims.heads = part.H;
         layer.config.dims.kv_heads = part.H_kv;
         layer.config.attention = attention_of(architecture, stages.layer);
-        layer.heads = run_.heads;
+        layer.heads = run_.heads.at(stages.layer);
         layer.key_heads = key_heads_of(layer.heads, part.H, part.H_kv);
         const std::vector<Index>& rows = result_.query_positions;
         const Show keep = what_to_compute(result_.show);
@@ -83,6 +119,10 @@ public:
         add(Item::head_context, each[Stage::head_context]);
         add(Item::context, stages.context);
         add(Item::output, stages.output);
+        if (!stages.lens.shape.empty()) {
+            layer.guesses = guesses_of(stages.lens);
+        }
+        add(Item::lens, stages.lens);
         const bool chosen = !layer.heads.empty() && !is_mean(layer.heads); // the other stages are of these heads already
         if (chosen) {
             keep_heads(layer.arrays, {layer.heads, layer.key_heads});
@@ -107,24 +147,57 @@ public:
     }
 
 private:
+    /// At each query.
+    [[nodiscard]] std::vector<Guesses> guesses_of(const Tensor<float>& logits) const
+    {
+        std::vector<Guesses> guesses;
+        for (const Index position : result_.query_positions.empty() ? indices(logits.rows()) : result_.query_positions) {
+            guesses.push_back(guesses_at(position, logits, result_, run_.trained));
+        }
+        return guesses;
+    }
+
     const Result& result_;
     const ResolvedTrained& run_;
 };
 
-void add_hidden_states(std::vector<Layer>& layers, const std::vector<Tensor<float>>& states, const Show& show)
+/// (T, D) → (D); the mean is added up in double, token by token, and rounded once.
+Tensor<float> pooled(const Tensor<float>& states, Pool pool)
 {
-    for (Layer& layer : layers) {
+    const auto X = states.matrix();
+    Tensor<float> whole(Shape{X.cols()});
+    if (pool != Pool::mean) {
+        whole.matrix() = X.row(pool == Pool::first ? 0 : X.rows() - 1);
+        return whole;
+    }
+    RowVector<double> sum = RowVector<double>::Zero(X.cols());
+    for (Index token = 0; token < X.rows(); ++token) {
+        sum += X.row(token).cast<double>();
+    }
+    whole.matrix() = (sum / static_cast<double>(X.rows())).cast<float>();
+    return whole;
+}
+
+void add_hidden_states(Result& result, const std::vector<Tensor<float>>& states)
+{
+    for (Layer& layer : result.layers) {
         const auto number = static_cast<std::size_t>(*layer.number);
+        const auto add = [&](Item item, Tensor<float> array) {
+            layer.arrays.push_back({std::string(name_of(item)), std::move(array)});
+        };
         for (const auto& [item, state] : {std::pair(Item::embeddings, number), {Item::hidden_states, number + 1}}) {
-            if (show.contains(item)) {
-                layer.arrays.push_back({std::string(name_of(item)), states.at(state)});
+            if (result.show.contains(item)) {
+                add(item, states.at(state));
             }
+        }
+        if (result.show.contains(Item::pooled)) {
+            add(Item::pooled, pooled(states.at(number + 1), result.model->pool.value()));
         }
         sort_arrays(layer.arrays);
     }
 }
 
-// ---- the likeliest words ---------------------------------------------------------------------------------------------
+// ---- the whole model -------------------------------------------------------------------------------------------------
 
 /// The places where a word is missing: every mask, or of a causal model the end.
 std::vector<Index> open_places(const Result& result, const Trained& trained)
@@ -144,42 +217,11 @@ std::vector<Index> open_places(const Result& result, const Trained& trained)
     return places;
 }
 
-/// The word of an id, as people read it; of a row that no word has, the id.
-std::string word_of(Index id, const Result& result, const Trained& trained)
-{
-    if (trained.tokenizer) {
-        return shown(id, *trained.tokenizer);
-    }
-    const auto place = std::ranges::find(result.token_ids, id);
-    return place == result.token_ids.end() ? fmt::format("symbol {}", id)
-                                           : result.tokens[static_cast<std::size_t>(place - result.token_ids.begin())];
-}
-
-template <typename Word>
-Guesses guesses_at(Index position, const Tensor<float>& logits, Word word_of_id)
-{
-    const auto row = logits.matrix().row(position);
-    const auto largest = static_cast<double>(row.maxCoeff());
-    double sum = 0;
-    for (Index id = 0; id < row.size(); ++id) {
-        sum += math::exp(static_cast<double>(row[id]) - largest);
-    }
-    std::vector<Index> ids = indices(row.size());
-    const std::size_t count = std::min(guesses_per_place, ids.size());
-    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
-                      [&](Index a, Index b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
-    Guesses guesses{.position = position, .words = {}};
-    for (std::size_t i = 0; i < count; ++i) {
-        guesses.words.push_back({ids[i], word_of_id(ids[i]), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
-    }
-    return guesses;
-}
-
 /// And the likeliest words where the sentence leaves one open.
 void add_logits(Result& result, const Trained& trained, Tensor<float> logits)
 {
     for (const Index place : open_places(result, trained)) {
-        result.guesses.push_back(guesses_at(place, logits, [&](Index id) { return word_of(id, result, trained); }));
+        result.guesses.push_back(guesses_at(place, logits, result, trained));
     }
     if (const Index last = std::ssize(trained.model.architecture().layers) - 1; result.layers.back().number != last) {
         result.warnings.push_back(fmt::format("logits are those behind the last layer, {}, which is not shown", last));
@@ -255,7 +297,7 @@ Result run_trained(const ResolvedTrained& run)
         result.layers.push_back(maker.of(std::move(nothing)));
     }
     if (asked.hidden_states) {
-        add_hidden_states(result.layers, outputs.hidden_states, result.show);
+        add_hidden_states(result, outputs.hidden_states);
     }
     if (asked.logits != transformer::Logits::none) {
         add_logits(result, trained, std::move(outputs.logits));

@@ -274,6 +274,8 @@ void write_diagnosis_json(const JudgedFile& file, Buffer& buffer)
         if (against.diagnosis) {
             write(json, *against.diagnosis);
             write(json, *against.where);
+        } else if (against.of_layers) {
+            write(json, *against.where);
         }
         if (file.suggested != nullptr) {
             write(json, *file.suggested, *against.diagnosis);

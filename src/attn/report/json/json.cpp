@@ -128,6 +128,9 @@ void write_layers(JsonWriter& json, const Result& result)
         json.member(key::layer, layer.number);
         write_dims_and_attention(json, layer.config);
         write_items(json, result, layer, standing(model::Standing::in_layer));
+        if (!layer.guesses.empty()) {
+            write_guesses(json, layer.guesses);
+        }
     });
     if (result.logits) {
         json.key(name_of(model::Item::logits));

@@ -35,7 +35,8 @@ constexpr int levels = 32; // of colours: what can be told apart in a cell of a 
 struct NamedHead {
     const HeadSummary* head = nullptr; ///< null: of numbers that are no weights
     const ShownMean* mean = &head_means.front();
-    [[nodiscard]] std::string text() const { return mean_text(*mean, *head); }
+    std::string name = {}; ///< in front of it, where the heads of a column are not the same
+    [[nodiscard]] std::string text() const { return (name.empty() ? "" : name + ": ") + mean_text(*mean, *head); }
 };
 
 NamedHead named_head(const model::Summary& summary, Index head)
@@ -119,6 +120,7 @@ public:
             summaries_ = {};
         }
         heads_ = widest(layers_, heads_of);
+        columns_named_ = std::ranges::all_of(layers_, [&](const Layer& layer) { return layer.heads == layers_.front().heads; });
         const auto cells = [&](Index count) {
             const Index whole = (count + merged_ - 1) / merged_;
             return static_cast<double>(whole);
@@ -172,12 +174,19 @@ private:
     [[nodiscard]] std::vector<NamedHead> heads() const
     {
         std::vector<NamedHead> heads;
-        for (const model::Summary& summary : summaries_) {
-            for (Index head = 0; head < std::ssize(summary.heads); ++head) {
-                heads.push_back(named_head(summary, head));
+        for (std::size_t row = 0; row < summaries_.size(); ++row) {
+            for (Index head = 0; head < std::ssize(summaries_[row].heads); ++head) {
+                heads.push_back(head_at(row, head));
             }
         }
         return heads;
+    }
+
+    [[nodiscard]] NamedHead head_at(std::size_t row, Index head) const
+    {
+        NamedHead named = named_head(summaries_[row], head);
+        named.name = columns_named_ ? "" : layers_[row].name_of_head(head);
+        return named;
     }
 
     [[nodiscard]] double longest_name() const
@@ -211,7 +220,7 @@ private:
     void append_names(std::string& out, double top) const
     {
         const auto fullest = std::ranges::max_element(layers_, {}, heads_of);
-        for (Index head = 0; head < heads_; ++head) {
+        for (Index head = 0; columns_named_ && head < heads_; ++head) {
             append_text(out, fullest->name_of_head(head), margin + gutter_ + static_cast<double>(head) * step_x_,
                         top - head_line / 2, label_font, attribute("font-weight", "bold"));
         }
@@ -235,7 +244,7 @@ private:
     void append_map(std::string& out, std::size_t row, const Picture& picture, const Place& place) const
     {
         const Layer& layer = layers_[row];
-        const NamedHead named = summaries_.empty() ? NamedHead() : named_head(summaries_[row], place.head);
+        const NamedHead named = summaries_.empty() ? NamedHead() : head_at(row, place.head);
         const ShownMean& mean = *named.mean;
         const auto rectangle = [&](double around, const std::string& style) {
             out += "<rect" + attribute("x", place.x - around) + attribute("y", place.y - around);
@@ -291,6 +300,7 @@ private:
     Picture first_; ///< of the first layer, as which all are shaded
     Index merged_;  ///< rows, and columns, to a cell
     Index heads_ = 0;
+    bool columns_named_ = true;                ///< each is one head, the same in every layer
     double unit_ = 1, width_ = 0, height_ = 0; ///< of a cell and a map
     double step_x_ = 0, gutter_ = 0;
 };

@@ -182,7 +182,7 @@ void write_where(const Against& against, Buffer& buffer)
         write_largest(title, differences, 1, differences.size(), buffer);
     };
     buffer.append("the largest differences beyond the tolerance, by place:\n");
-    each("batch", where.batches);
+    each(against.of_layers ? "layer" : "batch", where.batches);
     each("head", where.heads);
     write_largest(against.of_keys ? "keys" : "queries", where.tiles, where.tile, where.rows.size(), buffer);
     each("row", where.rows);
@@ -371,6 +371,9 @@ void write_diagnosis(const JudgedFile& file, Buffer& buffer)
     case Told::nothing:
         if (against.diagnosis && !against.agrees() && !against.beyond_lengths) {
             write_unknown(against, shown, buffer);
+            write_where(against, buffer);
+        }
+        if (against.of_layers && !against.agrees()) {
             write_where(against, buffer);
         }
         if (against.too_large) {

@@ -263,10 +263,11 @@ void write_array(Buffer& buffer, const Result& result, const Layer& layer, const
 // ---- whole results ----------------------------------------------------------------------------------------------------
 
 /// "after ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
-void write_guesses(Buffer& buffer, const Result& result, const TableOptions& options)
+void write_guesses(Buffer& buffer, const Result& result, const std::vector<model::Guesses>& guesses,
+                   const TableOptions& options)
 {
     const bool causal = result.front().config.attention.causal;
-    for (const model::Guesses& place : result.guesses) {
+    for (const model::Guesses& place : guesses) {
         const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
         std::vector<std::string> parts{fmt::format("likeliest {}", causal ? "after" : "in place of"),
                                        fmt::format("{} (position {}):", visible(token), place.position)};
@@ -326,8 +327,14 @@ void write_table(const Result& result, const TableOptions& options, Buffer& buff
         }
         Parts tables(buffer, true);
         for (const model::Array* array : shown_arrays(result, layer)) {
+            const std::optional<Item> item = model::item_called(array->name);
             (layer_by_layer ? tables : parts).next();
-            write_array(buffer, result, layer, *array, options);
+            if (item && scores_words(*item)) { // the likeliest stand for all
+                write_title(buffer, {array->name + ":", "as", "if", "this", "layer", "were", "the", "last"}, options.width);
+                write_guesses(buffer, result, layer.guesses, options);
+            } else {
+                write_array(buffer, result, layer, *array, options);
+            }
         }
     }
     if (summary && !result.model) {
@@ -336,7 +343,7 @@ void write_table(const Result& result, const TableOptions& options, Buffer& buff
     }
     if (!result.guesses.empty()) {
         parts.next();
-        write_guesses(buffer, result, options);
+        write_guesses(buffer, result, result.guesses, options);
     }
 }
 

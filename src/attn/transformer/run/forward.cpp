@@ -244,7 +244,28 @@ Matrix<float> logits_of(const Model& model, const HeadPart& head, Matrix<float> 
     return logits;
 }
 
+/// Of what leaves any layer, as of what leaves the last one. (nostalgebraist 2020, "interpreting GPT: the logit lens".)
+Matrix<float> lens_of(const Model& model, Matrix<float> X, const core::Work& work)
+{
+    normalise_by(model, model.architecture().final_norm, X);
+    return logits_of(model, model.architecture().head.value(), std::move(X), work);
+}
+
 // ---- what is asked for -----------------------------------------------------------------------------------------------
+
+/// What of it is asked of one layer; of a layer that is not named, nothing.
+Asked asked_of(const Asked& asked, Index layer)
+{
+    if (std::ranges::find(asked.layers, layer) == asked.layers.end()) {
+        return {};
+    }
+    Asked own = asked;
+    if (const auto other = asked.other_heads.find(layer); other != asked.other_heads.end()) {
+        own.heads = other->second;
+    }
+    own.layers = {layer};
+    return own;
+}
 
 /// How many layers have to run.
 Index layers_to_run(const Architecture& architecture, const Asked& asked)
@@ -311,14 +332,17 @@ Outputs forward(const Model& model, const TokenInput& input, const Asked& asked,
         if (asked.hidden_states) {
             outputs.hidden_states.push_back(as_tensor(X));
         }
-        const bool wanted = std::ranges::find(asked.layers, l) != asked.layers.end();
-        LayerStages done = run_layer(model, architecture.layers.at(static_cast<std::size_t>(l)), X, shared,
-                                     wanted ? asked : Asked{}, work.piece(l, count));
+        const Asked own = asked_of(asked, l);
+        LayerStages done =
+            run_layer(model, architecture.layers.at(static_cast<std::size_t>(l)), X, shared, own, work.piece(l, count));
         require_finite(X, l);
-        if (wanted) {
+        if (!own.layers.empty()) {
             done.layer = l;
-            if (!asked.queries_keys_values) {
+            if (!own.queries_keys_values) {
                 done.queries = done.keys = done.values = {};
+            }
+            if (own.lens) {
+                done.lens = as_tensor(lens_of(model, X, work.piece(l, count)));
             }
             take(std::move(done));
         }

@@ -15,6 +15,7 @@
 #include "attn/transformer/run/model.hpp"
 
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace attn::transformer {
@@ -31,12 +32,14 @@ enum class Logits {
 };
 
 struct Asked {
-    std::vector<Index> layers = {};   ///< counted from 0; in any order
-    core::StageSelection stages = {}; ///< of each of them
-    std::vector<Index> heads = {};    ///< the query heads whose stages are kept; empty: all
-    bool queries_keys_values = false; ///< of each of them
-    bool hidden_states = false;       ///< up to that behind the last layer that is asked for; without any, all
-    Logits logits = Logits::none;     ///< unless none, runs every layer
+    std::vector<Index> layers = {};                       ///< counted from 0; in any order
+    core::StageSelection stages = {};                     ///< of each of them
+    std::vector<Index> heads = {};                        ///< the query heads whose stages are kept; empty: all
+    std::map<Index, std::vector<Index>> other_heads = {}; ///< of these layers, in place of `heads`
+    bool queries_keys_values = false;                     ///< of each of them
+    bool lens = false;                                    ///< of each of them; of a model with a head
+    bool hidden_states = false;   ///< up to that behind the last layer that is asked for; without any, all
+    Logits logits = Logits::none; ///< unless none, runs every layer
 };
 
 /// What an asked layer did.
@@ -47,6 +50,7 @@ struct LayerStages {
     core::Stages<float> stages;          ///< those that were asked for, of the heads that were; and head_context (H, T, d)
     Tensor<float> context;               ///< (T, H·d): the head contexts side by side
     Tensor<float> output;                ///< (T, D): after the output projection, before anything is added
+    Tensor<float> lens; ///< (T, V): what the head would say if this layer were the last; empty unless asked for
 };
 
 struct Outputs {

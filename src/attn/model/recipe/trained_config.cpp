@@ -1,0 +1,41 @@
+#include "attn/model/recipe/trained_config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace attn::model {
+namespace {
+
+/// Digits alone, as they are written: no zero before others.
+std::optional<Index> natural(std::string_view text, Index most)
+{
+    Index number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const bool plain = error == std::errc() && stop == end && number >= 0 && number <= most;
+    return plain && std::to_string(number) == text ? std::optional(number) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<LayerHead> layer_head_called(std::string_view text)
+{
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const std::optional<Index> layer = natural(text.substr(0, dot), trained_field::last_layer - 1);
+    const std::optional<Index> head = natural(text.substr(std::min(dot + 1, text.size())), field::most_heads - 1);
+    return layer && head ? std::optional(LayerHead{*layer, *head}) : std::nullopt;
+}
+
+std::string name_of(const LayerHead& head)
+{
+    return fmt::format("{}.{}", head.layer, head.head);
+}
+
+void number_last_layer(TrainedConfig& config, Index count)
+{
+    std::ranges::replace(config.layers, trained_field::last_layer, count - 1);
+}
+
+} // namespace attn::model
