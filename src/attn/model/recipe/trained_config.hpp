@@ -52,8 +52,8 @@ inline constexpr Fields pair{{.key = "input.pair",
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
-     .meaning = "a whole model: a .gguf; a folder (its path has a slash) with config.json, tokenizer.json and "
-                "model.safetensors; or a built-in one: induction (trained), two-blocks (random weights)",
+     .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors, "
+                "or a .gguf; or a built-in one: induction (trained), two-blocks (random weights)",
      .symbol = "NAME|DIR|FILE",
      .required = true},
     at<&TrainedConfig::name>};
