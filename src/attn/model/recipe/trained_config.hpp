@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 2> join_names{"pieces", "words"};
 struct TrainedConfig {
     std::string sentence;
     std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
-    std::string name;                      ///< of a built-in model, or a folder: with a slash
+    std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
     std::vector<Index> layers;             ///< empty: all
@@ -52,9 +52,9 @@ inline constexpr Fields pair{{.key = "input.pair",
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
-     .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors; "
-                "or a built-in one: induction (trained), two-blocks (random weights)",
-     .symbol = "NAME|DIR",
+     .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors, "
+                "or a .gguf; or a built-in one: induction (trained), two-blocks (random weights)",
+     .symbol = "NAME|DIR|FILE",
      .required = true},
     at<&TrainedConfig::name>};
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
