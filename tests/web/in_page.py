@@ -7,6 +7,7 @@ usage: in_page.py attn.html ARGUMENTS
 import base64
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from selenium import webdriver
@@ -29,6 +30,12 @@ def files_below(folder):
 
 
 def main(page, *arguments):
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HOME"] = home  # where Chromium writes, whatever the caller's is
+        return run(page, arguments)
+
+
+def run(page, arguments):
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-sandbox"):
