@@ -62,6 +62,7 @@ def save(path, metadata, arrays, version=3):
 
 def gguf_bytes(metadata, arrays, version=3):
     alignment = metadata.get("general.alignment", 32)
+    alignment = alignment if isinstance(alignment, int) else 32
     table, data = b"", b""
     for name, array in arrays.items():
         blocks = as_blocks(array)

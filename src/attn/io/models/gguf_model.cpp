@@ -248,9 +248,12 @@ ConfigValues gguf_config(const GgufFile& file)
         if (own == "attention.sliding_window_pattern") {
             add_pattern(values, value, key);
         } else if (std::ranges::find(gguf_names::read_apart, own) == gguf_names::read_apart.end()) {
-            const std::string_view name = hub_name(gguf_names::keys, own).value_or(key);
+            std::string name(hub_name(gguf_names::keys, own).value_or(key));
+            if (name == key) {
+                std::ranges::replace(name, '.', '_'); // in a config a dot stands before what is inside an object
+            }
             if (!name.empty()) {
-                values[std::string(name)] = config_value(value, key);
+                values[std::move(name)] = config_value(value, key);
             }
         }
     }

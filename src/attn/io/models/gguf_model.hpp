@@ -9,7 +9,7 @@
 
 namespace attn::io {
 
-/// By the keys that transformer::describe() asks for; a key of the architecture that has no other name keeps its own. Throws
+/// By the keys that transformer::describe() asks for; a key that it does not ask for keeps its own, with _ for each dot. Throws
 /// Error(data) for an architecture that is not known, and for a file that is one of several.
 [[nodiscard]] transformer::ConfigValues gguf_config(const GgufFile& file);
 
