@@ -52,8 +52,7 @@ model::Trained read_gguf_model(Bytes file, const std::vector<std::string>& ignor
     const GgufFile found = read_gguf(file);
     transformer::Architecture architecture = transformer::describe(transformer::Config(gguf_config(found), ignored));
     settle_for_gguf(architecture, found);
-    return model::Trained(transformer::Model(std::move(architecture), gguf_weights(found)),
-                          text::PieceTokenizer(gguf_tokenizer(found)));
+    return {transformer::Model(std::move(architecture), gguf_weights(found)), text::PieceTokenizer(gguf_tokenizer(found))};
 }
 
 std::vector<std::string> listed_files(Bytes index)

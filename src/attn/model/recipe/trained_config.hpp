@@ -54,7 +54,7 @@ inline constexpr Fields name{
      .allowed = allow::text,
      .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors, "
                 "or a .gguf; or a built-in one: induction (trained), two-blocks (random weights)",
-     .symbol = "NAME|DIR|FILE",
+     .symbol = "NAME|PATH",
      .required = true},
     at<&TrainedConfig::name>};
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
