@@ -4,30 +4,11 @@
 #include "attn/io/models/gguf_model.hpp"
 #include "attn/io/models/gguf_tokenizer.hpp"
 #include "attn/io/models/model_files.hpp"
-#include "attn/tensor/error.hpp"
 #include "attn/text/pieces/pieces.hpp"
+#include "refusal.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <span>
-#include <string_view>
-
-namespace {
-
-template <typename Use>
-void must_work_or_refuse(Use use)
-{
-    try {
-        use();
-    } catch (const attn::Error& error) {
-        const std::string_view message = error.what();
-        if (error.kind() != attn::ErrorKind::data || message.empty() || message.find('\n') != message.npos) {
-            std::abort();
-        }
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
