@@ -40,6 +40,8 @@ function imageOf(head, height = result.T, width = result.S) {
 const cellText = (head, row, column) => (isMasked(head, row, column) ? "" : shortNumber(weight(head, row, column)));
 
 const mostCell = 64;
+const leastZoomed = 4; // pixels; further out or in there is nothing to see
+const mostZoomed = 160;
 const belowMap = 112; // pixels of the key and what is said of it
 const leastMap = 340;
 
@@ -102,7 +104,7 @@ class HeatMap {
   roomBelow() {
     const { top } = this.scroller.parentElement.getBoundingClientRect();
     const labels = Math.min(this.columnText, 96) + 16;
-    return innerWidth <= 1080 ? Infinity : Math.max(innerHeight - (top + scrollY) - labels - belowMap, leastMap);
+    return innerWidth <= 960 ? Infinity : Math.max(innerHeight - (top + scrollY) - labels - belowMap, leastMap);
   }
 
   /// The sizes of everything, from the width there is.
@@ -120,6 +122,9 @@ class HeatMap {
     const least = narrow ? Math.max(26, 17 * Math.ceil(this.columnText / 280)) : S <= 30 ? 14 : 0.4;
     const usual = Math.min(Math.max(tall ? fit : Math.min(fit, this.roomBelow() / T), least), mostCell);
     const height = tall ? Math.min(usual, Math.max(20, 900 / T)) : usual;
+    this.zoom = Math.min(Math.max(this.zoom, Math.min(leastZoomed / usual, 1)), mostZoomed / usual);
+    find("smaller").disabled = usual * this.zoom <= leastZoomed;
+    find("larger").disabled = usual * this.zoom >= mostZoomed;
     const width = usual * this.zoom;
     this.width = width;
     this.height = Math.max(height, Math.min(24, 320 / T), 17 * lines) * this.zoom; // few rows are not flat

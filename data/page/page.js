@@ -361,7 +361,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 function zoom(factor) {
-  heatMap.zoom = Math.min(Math.max(heatMap.zoom * factor, 0.25), 64);
+  heatMap.zoom *= factor;
   heatMap.layout();
   heatMap.reveal();
 }

@@ -54,39 +54,39 @@ const queryProjection = (head, row) => result.queries && result.attention.scores
 const outputProjection = (row) => projections().context && projections().output && projectionOf(projections().W_o, projections().b_o, vectorOf(projections().context, row), vectorOf(projections().output, row), 0);
 
 /// For the list of steps, which is the same for every row.
-const hasQueryProjection = () => change === null && Boolean(queryProjection(0, 0) && queryProjection(0, result.T - 1)); // position 0 is not rotated
+const hasQueryProjection = () => Boolean(queryProjection(0, 0) && queryProjection(0, result.T - 1)); // position 0 is not rotated
 const hasOutputProjection = () => change === null && Boolean(outputProjection(0));
 
 function vectorStep(cell) {
   const x = wordVector(cell.row);
   return [
-    say("Every word has a vector x; all that follows is made of it. This is that of ", word(cell.from), "."),
-    formula("x", sub(word(cell.from)), " = ", strong(`(${[...x.subarray(0, 3)].map(number).join(", ")}${x.length > 3 ? ", …" : ""})`)),
+    say("Every word has a vector x; all that follows is made of it. This is that of ", wordAt(result.rows, cell.row), "."),
+    formula("x", sub(wordAt(result.rows, cell.row)), " = ", strong(`(${[...x.subarray(0, 3)].map(number).join(", ")}${x.length > 3 ? ", …" : ""})`)),
     shapes(`x ${shape(x.length)}`),
     table(`The vector${x.length > mostTerms ? `, the first ${mostTerms} of ${x.length} numbers` : ""}`, ["i", "x"], Array.from(x.subarray(0, mostTerms), (value, i) => [String(i), number(value)])),
   ];
 }
 
 /// One number of a product of matrix and vector, as a table.
-function projectionStep(made, vector, [W, x, y], about, o) {
+function projectionStep(made, vector, [w, x, y], about, o) {
   const { terms, bias, value } = made(o);
   const rows = terms.slice(0, mostTerms).map(([from, w, product, sum], i) => [String(i), number(from), number(w), number(product), number(sum)]);
   return [
     about,
-    formula(y, sub(String(o)), " = Σ ", W, sub(`${o}, i`), x, sub("i"), bias === undefined ? "" : ` + ${number(bias)}`, " = ", strong(number(value))),
-    say("Click another number of the strip for its terms."),
-    table(`The terms of number ${o} of ${vector.length}`, ["i", x, W, "product", "sum so far"], rows),
+    formula(y, sub(String(o)), " = Σ W", sub(`${w}, ${o}, i`), " ", x, sub("i"), bias === undefined ? "" : ` + ${number(bias)}`, " = ", strong(number(value))),
+    say("Click a number of a strip in the table of the row for the terms of that one."),
+    table(`The terms of number ${o} of ${vector.length}`, ["i", x, element("span", {}, "W", sub(w)), "product", "sum so far"], rows),
   ];
 }
 
 function queryStep(cell) {
   const query = rowOf(result.queries, cell.head, cell.row);
-  const about = say("The query of ", word(cell.from), " is its vector x times the matrix W", sub("q"), ": each number is a sum of products. Keys and values are made in the same way, with matrices of their own.");
-  return projectionStep(queryProjection(cell.head, cell.row), query, [element("span", {}, "W", sub("q")), "x", "q"], about, Math.min(component, query.length - 1));
+  const about = say("The query of ", wordAt(result.rows, cell.row), " is its vector x times the matrix W", sub("q"), ": each number is a sum of products. Keys and values are made in the same way, with matrices of their own.");
+  return projectionStep(queryProjection(cell.head, cell.row), query, ["q", "x", "q"], about, Math.min(component, query.length - 1));
 }
 
 function outputStep(cell) {
   const output = vectorOf(projections().output, cell.row);
-  const about = say("The contexts of all heads stand side by side; the matrix W", sub("o"), " makes the output of ", word(cell.from), " of them.");
-  return projectionStep(outputProjection(cell.row), output, [element("span", {}, "W", sub("o")), "context", "output"], about, Math.min(component, output.length - 1));
+  const about = say("The contexts of all heads stand side by side; the matrix W", sub("o"), " makes the output of ", wordAt(result.rows, cell.row), " of them.");
+  return projectionStep(outputProjection(cell.row), output, ["o", "context", "output"], about, Math.min(component, output.length - 1));
 }

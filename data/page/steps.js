@@ -46,8 +46,8 @@ const absent = (what, show) => [say(...unbroken(`This page holds no ${what}.` + 
 /// "q·k / (|q|·|k|)" and its like, of the two words.
 function functionOf(cell) {
   const [a, b] = result.attention.scores === "KQ" ? ["k", "q"] : ["q", "k"];
-  const own = () => [a, sub(word(cell.from))];
-  const other = () => [b, sub(word(cell.to))];
+  const own = () => [a, sub(wordAt(result.rows, cell.row))];
+  const other = () => [b, sub(wordAt(result.columns, cell.column))];
   return {
     cosine: () => [...own(), " · ", ...other(), " / (|", ...own(), "| |", ...other(), "|)"],
     general: () => [...own(), " · W", sub("a"), " ", ...other()],
@@ -78,7 +78,7 @@ function compareStep(cell) {
   const pair = vectors(cell.head, cell.row, cell.column);
   const value = cell.stages.scores?.[cell.column];
   const [a, b] = result.attention.scores === "KQ" ? ["k", "q"] : ["q", "k"];
-  const named = [a, sub(word(cell.from)), " · ", b, sub(word(cell.to))];
+  const named = [a, sub(wordAt(result.rows, cell.row)), " · ", b, sub(wordAt(result.columns, cell.column))];
   if (!pair) {
     return value === undefined ? absent("queries and keys", "queries,keys") : [formula(...named, " = ", strong(number(value))), ...absent("vectors of both words", "queries,keys")];
   }
@@ -90,13 +90,20 @@ function compareStep(cell) {
   });
   const { H, T, S } = result;
   return [
-    say(`The ${roles[0]} of `, word(cell.from), ` and the ${roles[1]} of `, word(cell.to), " are multiplied number by number, and the products summed. The more alike they point, the larger the score."),
-    formula(...named, " = Σ ", a, sub("i"), b, sub("i"), " = ", strong(number(value))),
+    say(`The ${roles[0]} of `, wordAt(result.rows, cell.row), ` and the ${roles[1]} of `, wordAt(result.columns, cell.column), " are multiplied number by number, and the products summed. The more alike they point, the larger the score."),
+    formula(...named, " = Σ ", a, sub("i"), b, sub("i"), `${addedTo(cell.head, cell.row, cell.column)} = `, strong(number(value))),
     shapes(result.attention.scores === "KQ" ? `K ${shape(S, pair[0].length)} · Qᵀ ${shape(pair[0].length, S)} → scores ${shape(T, S)}, in each of ${H} heads`
       : `Q ${shape(H, T, pair[0].length)} · Kᵀ ${shape(result.keys.shape[0], pair[0].length, S)} → scores ${shape(H, T, S)}`),
     table(`The products${pair[0].length > mostTerms ? `, the first ${mostTerms} of ${pair[0].length}` : ""}`,
-      ["i", element("span", {}, a, sub(word(cell.from))), element("span", {}, b, sub(word(cell.to))), "product", "sum so far"], rows),
+      ["i", element("span", {}, a, sub(wordAt(result.rows, cell.row))), element("span", {}, b, sub(wordAt(result.columns, cell.column))), "product", "sum so far"], rows),
   ];
+}
+
+/// Whether the scores are divided by √d_k, with a temperature of a what-if or without.
+function dividesByRoot() {
+  const saved = resultOf(0).attention.scale;
+  const scale = change === null ? result.attention.scale : !change.scale ? "none" : saved === "none" ? undefined : saved;
+  return scale === undefined && scoreFunction() === "scaled_dot" && result.keys !== null;
 }
 
 function scaleStep(cell) {
@@ -109,11 +116,14 @@ function scaleStep(cell) {
   if (Number.isNaN(factor)) {
     return absent("scale", "keys");
   }
-  const plain = result.attention.scale === undefined && scoreFunction() === "scaled_dot" && result.keys;
-  const name = plain ? ["1/√", element("span", { text: `${result.keys.shape[2]}` })] : [number(factor)];
+  const temperature = change?.temperature ?? 1;
+  const root = dividesByRoot();
+  const own = root ? `1/√${result.keys.shape[2]}` : number(factor * temperature);
   return [
-    say(plain ? "Sums of many products grow with their number. Divided by √d" : "Every score is multiplied by the same factor", plain ? sub("k") : "", plain ? ", they stay where the softmax can still tell them apart." : "."),
-    formula(score(scores[cell.column]), " × ", ...name, plain ? ` = ${score(scores[cell.column])} × ${number(factor)}` : "", " = ", strong(score(scaled[cell.column]))),
+    root ? say("Sums of many products grow with their number, and large differences give nearly all weight to one word. Divided by √d", sub("k"), ", the others keep a share.")
+      : say(result.attention.scale === "none" ? "The scores are not scaled: the larger their differences, the nearer the largest weight is to 1." : "Every score is multiplied by the same factor: the larger it is, the nearer the largest weight is to 1."),
+    ...(temperature === 1 ? [] : [say(`A temperature ${temperature < 1 ? "below 1 gives the strongest words more" : "above 1 makes the weights more alike"}: every score is divided by it.`)]),
+    formula(score(scores[cell.column]), ` × ${own}`, temperature === 1 ? "" : ` / ${temperature}`, root || temperature !== 1 ? ` = ${score(scores[cell.column])} × ${number(factor)}` : "", " = ", strong(score(scaled[cell.column]))),
     keyTable(cell, "Scores of the row", ["score", "scaled"], (i) => [score(scores[i]), score(scaled[i])]),
   ];
 }
@@ -157,7 +167,7 @@ function maskedScore(cell) {
   }
   const distance = Math.abs(cell.column - result.positions[cell.row]);
   return isAlibi() && !result.attention.mask && after !== -Infinity ? [`${number(before)} − ${number(slopeOf(cell.head))} × ${distance} = `, made]
-    : [`${number(before)} → `, made];
+    : after === before ? [made, ", which the mask leaves"] : [`${number(before)} → `, made];
 }
 
 function maskStep(cell) {
@@ -166,11 +176,14 @@ function maskStep(cell) {
     return absent("masked scores", "masked_scores");
   }
   return [
-    say("Here ", maskReason(cell), ".", hidesSome(cell.head) ? " What must not be seen gets the score −∞, whose exponential is 0." : ""),
-    formula(word(cell.to), ": ", ...maskedScore(cell), after[cell.column] === -Infinity ? ", so its weight is exactly 0" : ""),
+    say("Here ", maskReason(cell), ".", hidesSome(cell.head) ? " What must not be seen gets the score −∞, whose exponential is 0; the other words share its weight, each in proportion to its own." : ""),
+    formula(wordAt(result.columns, cell.column), ": ", ...maskedScore(cell), after[cell.column] === -Infinity ? ", so its weight is exactly 0" : ""),
     keyTable(cell, "Scores of the row", ["before", "after"], (i) => [before ? number(before[i]) : "–", score(after[i])]),
   ];
 }
+
+/// What the scores are called that go into the softmax.
+const lastScore = () => (hasMask() && !masksFirst() ? (addsByDistance() ? "biased" : "masked") : result.attention.softcap !== undefined ? "capped" : stepOf(scaleStep) >= 0 ? "scaled" : "score");
 
 function softmaxStep(cell) {
   const scores = cell.stages.last;
@@ -178,7 +191,7 @@ function softmaxStep(cell) {
   const w = weights[cell.column];
   const why = say("The exponential makes every score positive and large ones much larger; divided by their sum, they are shares that add up to 1.");
   if (!scores) {
-    return [why, formula("weight of ", word(cell.to), " = ", strong(number(w))), keyTable(cell, "Weights of the row", ["weight"], (i) => [number(weights[i])])];
+    return [why, formula("weight of ", wordAt(result.columns, cell.column), " = ", strong(number(w))), keyTable(cell, "Weights of the row", ["weight"], (i) => [number(weights[i])])];
   }
   const { largest, powers, sum } = softmaxTerms(scores);
   if (largest === -Infinity) {
@@ -190,7 +203,7 @@ function softmaxStep(cell) {
     s === -Infinity ? formula("exp(−∞) = 0, so the weight is ", strong(number(w)))
       : formula(`exp(${number(s)} − ${largest < 0 ? `(${number(largest)})` : number(largest)}) / ${number(sum)} = ${number(powers[cell.column])} / ${number(sum)} = `, strong(number(w))),
     say("The row's largest score, ", number(largest), ", is taken off first; that changes no share and keeps the exponentials from overflowing."),
-    keyTable(cell, "From scores to weights", ["score", "exp(score − max)", "weight"], (i) => [score(scores[i]), number(powers[i]), number(weights[i])],
+    keyTable(cell, "From scores to weights", [lastScore(), "exp(score − max)", "weight"], (i) => [score(scores[i]), number(powers[i]), number(weights[i])],
       ["sum", "", number(sum), number(weights.reduce((total, x) => total + x, 0))]),
   ];
 }
@@ -205,7 +218,7 @@ function dropoutStep(cell) {
   const [w, d] = [weights[cell.column], left[cell.column]];
   return [
     say(`While a network learns, some of its weights are left out at random, here each with probability ${number(p)}; the others are divided by 1 − p, so that their sum stays the same on average.`),
-    d === 0 ? formula(word(cell.to), w === 0 ? ": " : " is left out: ", strong(number(d))) : formula(`${number(w)} / ${number(1 - p)} = `, strong(number(d))),
+    d === 0 ? formula(wordAt(result.columns, cell.column), w === 0 ? ": " : " is left out: ", strong(number(d))) : formula(`${number(w)} / ${number(1 - p)} = `, strong(number(d))),
     keyTable(cell, "Weights of the row", ["weight", "after dropout"], (i) => [number(weights[i]), number(left[i])]),
   ];
 }
@@ -226,9 +239,9 @@ function mixStep(cell) {
   const share = own.map((x) => x * w);
   const { H, T, S } = result;
   return [
-    say("Each word hands on its value, as much of it as its weight says. Their sum is the context of ", word(cell.from), "; this is what ", word(cell.to), " adds to it."),
-    formula(strong(number(w)), " × v", sub(word(cell.to)), ` = ${number(w)} × (${start(own)}) = `, strong(`(${start(share)})`)),
-    formula("context", sub(word(cell.from)), " = Σ weight × v = ", strong(`(${start(context)})`)),
+    say("Each word hands on its value, as much of it as its weight says. Their sum is the context of ", wordAt(result.rows, cell.row), "; this is what ", wordAt(result.columns, cell.column), " adds to it."),
+    formula(strong(number(w)), " × v", sub(wordAt(result.columns, cell.column)), ` = ${number(w)} × (${start(own)}) = `, strong(`(${start(share)})`)),
+    formula("context", sub(wordAt(result.rows, cell.row)), " = Σ weight × v = ", strong(`(${start(context)})`)),
     shapes(`weights ${shape(H, T, S)} · V ${shape(values.shape[0], S, context.length)} → context ${shape(H, T, context.length)}`),
     keyTable(cell, `The values, and their sum${width < context.length ? `; the first ${width} of ${context.length} numbers` : ""}`,
       ["weight", ...Array.from({ length: width }, (_, i) => element("span", {}, "v", sub(String(i))))], (i) => [number(weights[i]), ...numbers(valueOf(i))],
@@ -252,6 +265,8 @@ const stepKinds = () => [
   { name: "W_o", make: outputStep, there: hasOutputProjection() },
 ].filter((kind) => kind.there);
 let kinds = [];
+/// "W_q·x" with its index below the line.
+const nameParts = (name) => name.split(/_(.)/).map((part, i) => (i % 2 ? sub(part) : part));
 const stepOf = (make) => kinds.findIndex((kind) => kind.make === make);
 
 /// Whether there is anything to take steps with.
@@ -269,7 +284,7 @@ class Steps {
   fill() {
     kinds = stepKinds();
     this.tabs = kinds.map((kind, i) => element("button", { type: "button", role: "tab", id: `step-${i}`, "aria-controls": "step" },
-      element("span", { class: "step-number", text: String(i + 1) }), element("span", { text: kind.name })));
+      element("span", { class: "step-number", text: String(i + 1) }), element("span", {}, ...nameParts(kind.name))));
     this.tabs.forEach((tab, i) => tab.addEventListener("click", () => this.onStep(i)));
     find("step-list").replaceChildren(...this.tabs);
   }
@@ -284,6 +299,7 @@ class Steps {
     const parts = kinds[step].make(cell);
     const isTable = (part) => part.classList.contains("table");
     find("step").replaceChildren(element("div", { class: "words-of-step" }, ...parts.filter((part) => !isTable(part))), ...parts.filter(isTable));
-    find("steps-title").replaceChildren("How ", word(cell.from), " comes to give ", word(cell.to), " ", element("span", { class: "number", text: number(weight(head, row, column)) }));
+    find("steps-title").replaceChildren("How ", wordAt(result.rows, cell.row), " comes to give ", wordAt(result.columns, cell.column), " ", element("span", { class: "number", text: number(weight(head, row, column)) }),
+      isChanged(head, row, column) ? element("span", { class: "hint", text: ` (was ${within(resultOf(0), () => number(weight(head, row, column)))})` }) : "");
   }
 }

@@ -6,7 +6,7 @@ let change = null;
 
 /// Of the file: what the controls show before anything is changed.
 function savedChange(saved) {
-  return { causal: Boolean(saved.attention.causal), scale: saved.attention.scale !== "none", temperature: 1, hidden: [...saved.hidden] };
+  return { causal: Boolean(saved.attention.causal), scale: saved.attention.scale !== "none", temperature: 1, hidden: [...saved.hidden], added: null };
 }
 
 /// The factor that is taken off and put back: 1 where the scores have none.
@@ -48,8 +48,25 @@ function byRow({ H, T, S, weights }, make) {
   return { shape: [H, T, S], values };
 }
 
-/// The scores of all heads, which no change touches.
+/// The scores of all heads, as the file has them.
 const allScores = (saved) => saved.scores ?? (saved.ownScores ??= byRow(saved, scoresOfRow));
+
+/// The scores of all heads, with the number that is added to one of them.
+function scoresWith(saved, added) {
+  const scores = within(saved, () => allScores(saved));
+  if (added === null) {
+    return scores;
+  }
+  const values = scores.values.slice();
+  values[(added.head * saved.T + added.row) * saved.S + added.column] += added.by;
+  return { ...scores, values };
+}
+
+/// " + 1" where that is added to this score; "" elsewhere.
+function addedTo(head, row, column) {
+  const { by, ...cell } = change?.added ?? {};
+  return by !== undefined && cell.head === head && cell.row === row && cell.column === column ? ` ${by < 0 ? "−" : "+"} ${Math.abs(by)}` : "";
+}
 
 /// A result like `saved` with the change in it.
 function changedResult(saved, changes) {
@@ -60,7 +77,7 @@ function changedResult(saved, changes) {
   }
   const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, output: null };
   const made = { ...saved, ...without, attention, hidden: new Set(changes.hidden), closed: closedByFile(saved), changed: true };
-  made.scores = within(saved, () => allScores(saved));
+  made.scores = scoresWith(saved, changes.added);
   made.weights = within(made, () => byRow(saved, (head, row) => softmax(stagesOfRow(head, row).last)));
   return made;
 }
@@ -83,7 +100,10 @@ function agrees() {
 /// Why there is no what-if, in words; "" where there is one. Of whole models the layers before would change, too.
 function whyNot() {
   const { queries, keys, scores, attention, chosen, H, T, S } = result;
-  if (layers.length > 0 || !areWeights || !isOfRun()) {
+  if (layers.length > 0 && areWeights) {
+    return "There is no what-if of a whole model: the layers before would change, too.";
+  }
+  if (!areWeights || !isOfRun()) {
     return "-";
   }
   const scored = scores || (multiplies() && queries && keys && !(chosen && attention.scores === "KQ"));
@@ -116,7 +136,7 @@ function commandOf(saved, changes) {
   const base = asked.command;
   const recipe = base?.includes(" --recipe ");
   const scale = scaleOfChange(saved, changes);
-  const cannot = recipe && ((saved.hidden.size > 0 && changes.hidden.length === 0) || (saved.attention.scale !== undefined && scale === undefined));
+  const cannot = changes.added !== null || recipe && ((saved.hidden.size > 0 && changes.hidden.length === 0) || (saved.attention.scale !== undefined && scale === undefined));
   if (!base || cannot) {
     return "";
   }
@@ -131,7 +151,7 @@ function commandOf(saved, changes) {
 function changedText(saved) {
   const { values } = saved.weights;
   const count = result.weights.values.reduce((sum, w, i) => sum + (w !== values[i] && number(w) !== number(values[i])), 0);
-  return `${count} of ${counted(values.length, "weight")} ${count === 1 ? "has" : "have"} changed`;
+  return `${count} of ${counted(values.length, "weight")} ${count === 1 ? "has" : "have"} changed; marked is what shows other digits`;
 }
 
 /// Whether a cell is not shown as of the file.
@@ -149,6 +169,7 @@ class WhatIf {
     listen("what-causal", "change", (box) => ({ causal: box.checked }));
     listen("what-scale", "change", (box) => ({ scale: box.checked }));
     listen("what-temperature", "input", (slider) => ({ temperature: temperatureAt(slider.value) }));
+    listen("what-score", "input", (slider) => ({ added: Number(slider.value) === 0 ? null : { head: state.head, row: state.row, column: state.column, by: Number(slider.value) } }));
     listen("what-hide", "change", (list) => ({ hidden: this.choices[list.value].places }));
     find("what-reset").addEventListener("click", () => this.set(this.start));
     find("what-copy").addEventListener("click", () => copyCommand(find("what-command"), find("what-copy")));
@@ -203,7 +224,7 @@ class WhatIf {
   }
 
   show() {
-    const { causal, scale, temperature, hidden } = this.now;
+    const { causal, scale, temperature, hidden, added } = this.now;
     find("what-causal").checked = causal;
     find("what-scale").checked = scale;
     const slider = find("what-temperature");
@@ -212,12 +233,16 @@ class WhatIf {
     }
     slider.setAttribute("aria-valuetext", String(temperature));
     find("what-temperature-text").textContent = String(temperature);
+    find("what-score").value = added?.by ?? 0;
+    const to = added ? `${visible(result.rows[added.row])} → ${visible(result.columns[added.column])}: ${added.by > 0 ? "+" : "−"}${Math.abs(added.by)}` : "+0";
+    find("what-score").setAttribute("aria-valuetext", to);
+    find("what-score-text").textContent = added ? to : "";
     find("what-hide").value = String(this.placeOf(hidden));
     find("what-reset").disabled = change === null;
     this.root.classList.toggle("changes", change !== null);
     const command = change === null ? "" : commandOf(this.saved, this.now);
     find("what-command-row").hidden = change === null;
-    find("what-command").replaceChildren(...unbroken(change === null ? "" : command || "No option takes off what the recipe says."));
+    find("what-command").replaceChildren(...unbroken(change === null ? "" : command || (this.now.added ? "No option changes one score." : "No option takes off what the recipe says.")));
     find("what-copy").hidden = command === "";
   }
 }

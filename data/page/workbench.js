@@ -6,7 +6,7 @@ const mostLinesOfBench = 12;
 const mostStripCells = 1024;
 const onPhone = matchMedia("(max-width: 600px)"); // there is room for one step, and the weights
 
-/// The words of a row that are shown: all, or the strongest, those beside the query and the chosen one, in the order of the sentence.
+/// The words of a row that are shown: all, or the strongest and the chosen one, in the order of the sentence.
 function wordsToShow(head, row, column) {
   if (result.S <= mostLinesOfBench) {
     return { places: result.columns.map((_, i) => i), note: "" };
@@ -17,14 +17,8 @@ function wordsToShow(head, row, column) {
       places.add(place);
     }
   }
-  for (let off = 0; places.size < mostLinesOfBench && off < result.S; ++off) { // where a mask leaves fewer
-    for (const place of [result.positions[row] - off, result.positions[row] + off]) {
-      if (place >= 0 && place < result.S && places.size < mostLinesOfBench) {
-        places.add(place);
-      }
-    }
-  }
-  return { places: [...places].sort((a, b) => a - b), note: `${places.size} of ${result.S} words: the strongest, and the chosen one.` };
+  const unseen = result.S - seenKeys(head, row);
+  return { places: [...places].sort((a, b) => a - b), note: `${places.size} of ${result.S} words: the strongest, and the chosen one${unseen > 0 ? `; ${unseen} are masked` : ""}.` };
 }
 
 /// The largest size of a head's numbers, for the colours of its strips.
@@ -106,7 +100,7 @@ class Workbench {
       if (box) {
         this.light({ side: box.dataset.side, i: this.component?.side === box.dataset.side ? this.component.i : 0 });
       } else if (line) {
-        this.onPoint({ column: Number(line.dataset.key) });
+        this.onPoint({ row: this.cell.row, column: Number(line.dataset.key) });
       }
     });
     this.rows.addEventListener("focusout", () => {
@@ -128,7 +122,7 @@ class Workbench {
     const key = line ? Number(line.dataset.key) : undefined;
     if (key !== this.over.key) {
       this.over.key = key;
-      this.onPoint(line ? { column: key } : null);
+      this.onPoint(line ? { row: this.cell.row, column: key } : null);
     }
     const box = event.target.closest(".strip-box");
     if (!box) {
@@ -206,14 +200,13 @@ class Workbench {
 
   /// The columns of numbers: name, the step whose table has them, the numbers, and how long a bar is.
   columnsOf({ head, row, stages }) {
-    const signed = (values) => {
-      const most = values.reduce((size, x) => (Number.isFinite(x) && Math.abs(x) > size ? Math.abs(x) : size), 0) || 1;
-      return (x) => (Number.isFinite(x) ? x / most : 0);
-    };
+    const scores = [stages.scores, stages.scaled, stages.capped, stages.masked].filter(Boolean);
+    const most = scores.flatMap((values) => [...values]).reduce((size, x) => (Number.isFinite(x) && Math.abs(x) > size ? Math.abs(x) : size), 0) || 1;
+    const ofMost = (x) => (Number.isFinite(x) ? x / most : 0); // one scale, so that bars show what scaling does
     const weights = rowOf(result.weights, head, row);
     const scale = scaleOf(head, row);
     const made = [];
-    const add = (name, make, values, share = values && signed(values)) => values && stepOf(make) >= 0 && made.push({ name, step: stepOf(make), values, share });
+    const add = (name, make, values, share = ofMost) => values && stepOf(make) >= 0 && made.push({ name, step: stepOf(make), values, share });
     add("score", scoreStep().make, stages.scores);
     const mask = () => hasMask() && add(addsByDistance() ? "biased" : "masked", maskStep, stages.masked);
     masksFirst() && mask();
@@ -288,8 +281,8 @@ class Workbench {
     const mostOfValues = values ? sizeOf(values, keyHead(head, values)) : 1;
     const heads = [element("th", { scope: "col", class: "of-word", text: "word" }),
       pair ? element("th", { scope: "col", class: `of-strip ${lit(scoreAt)}`, text: swapped ? "query" : "key" }) : null,
-      ...columns.map((each) => element("th", { scope: "col", class: `of-number ${lit(each.step)}`, text: each.name })),
-      values ? element("th", { scope: "col", class: `of-strip ${lit(mixAt)}`, text: "value" }) : null];
+      ...columns.map((each) => element("th", { scope: "col", class: `of-number ${lit(each.step)}`, text: each.name === "exp" ? "exp (s−max)" : each.name })),
+      values ? element("th", { scope: "col", class: `of-strip ${lit(mixAt)}`, text: "weight × value" }) : null];
     const above = [];
     if (pair) {
       const products = Float64Array.from(pair[0], (x, i) => result.step(x * pair[1][i]));
@@ -297,7 +290,7 @@ class Workbench {
       above.push(
         element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])), element("td", { class: lit(scoreAt) || lit(stepOf(queryStep)) }, slider(strip(pair[0], mostOfKeys, "k"), "Numbers of the query and the key")), ...blanks(columns.length + (values ? 1 : 0))),
         element("tr", { class: "of-products" }, element("th", { scope: "row" }, "× ", of(b, result.columns[column])), element("td", { class: lit(scoreAt) }, strip(products, most, "k", true)),
-          columns.length === 0 ? null : element("td", { class: "sum", colspan: columns.length + (values ? 1 : 0) }, ...(stages.scores ? ["Σ = ", strong(benchNumber(stages.scores[column]))] : []))));
+          columns.length === 0 ? null : element("td", { class: "sum", colspan: columns.length + (values ? 1 : 0) }, ...(stages.scores ? [`Σ${addedTo(head, row, column)} = `, strong(benchNumber(stages.scores[column]))] : []))));
     }
     const shares = values && sharesOfRow(head, row);
     const scale = scaleOf(head, row);
@@ -308,7 +301,7 @@ class Workbench {
       const key = pair ? element("td", { class: lit(scoreAt) }, strip(vectors(head, row, place)[1], mostOfKeys, "k")) : null;
       const value = values ? element("td", { class: lit(mixAt) }, strip(rowOf(values, keyHead(head, values), place), mostOfValues, "v")) : null;
       if (value) {
-        value.firstChild.style.opacity = String(0.06 + 0.94 * shareOf(shares[place], scale));
+        value.firstChild.style.opacity = String(0.15 + 0.85 * shareOf(shares[place], scale));
       }
       return element("tr", { "data-key": place, class: `${place === column ? "current" : ""} ${seen ? "" : "unseen-word"}` },
         element("th", { scope: "row", title: visible(result.columns[place]) }, wordAt(result.columns, place)), key, ...cells, value);
@@ -348,8 +341,9 @@ class Workbench {
       return button;
     };
     const has = (make) => stepOf(make) >= 0;
-    const factor = result.attention.scale;
-    const scaling = () => (has(scaleStep) ? (factor === undefined ? [" / ", symbol(scaleStep, "√d", sub("k"))] : factor === "none" ? [" · ", symbol(scaleStep, "1")] : [" · ", symbol(scaleStep, number(factor))]) : []);
+    const temperature = change?.temperature ?? 1;
+    const divisor = temperature === 1 ? [] : [" · ", String(temperature)];
+    const scaling = () => (!has(scaleStep) ? [] : dividesByRoot() ? [" / ", symbol(scaleStep, "√d", sub("k"), ...divisor)] : [" · ", symbol(scaleStep, result.attention.scale === "none" ? "1" : number(scaleFactor()))]);
     const masking = () => (has(maskStep) ? [" + ", symbol(maskStep, addsByDistance() ? "bias" : "mask")] : []);
     const product = result.attention.scores === "KQ" ? ["K", "Q"] : ["Q", "K"];
     let inner = [symbol(scoreStep().make, ...(multiplies() ? [product[0], product[1], element("sup", { text: "T" })] : [scoreStep().name]))];

@@ -45,13 +45,16 @@ class Form {
     this.program = program;
     const listed = program.run(["recipe", "list"]).stdout;
     const recipes = new TextDecoder().decode(listed).trim().split("\n").map((line) => line.match(/^(\S+) +(.*)$/));
-    find("form-recipes").append(...recipes.map(([, name, title]) => element("option", { value: `--recipe ${name}`, text: `${name}: ${title}` })));
+    find("form-recipes").append(...recipes.map(([, name, title]) => element("option", { value: `--recipe ${name}`, text: `${title} (${name})` })));
     this.tell("");
     String(this.request().args) === String(this.shown) || this.compute(); // changed while there was no program
   }
 
+  /// What is wrong, and with which option; the picture is still that of before.
   tell(text) {
     this.error.textContent = text;
+    this.fields.forEach((field) => field.setAttribute("aria-invalid", String(text.startsWith(`${field.name}:`))));
+    find("columns").parentElement.classList.toggle("stale", Boolean(this.program) && text !== "");
   }
 
   showCommand(args) {
@@ -91,8 +94,9 @@ class Form {
     this.sentence.placeholder = isRecipe ? "the words of the recipe, or yours" : "a sentence";
     find("form-file-row").hidden = source !== "file";
     this.options.disabled = source.startsWith("--model");
+    find("form-note").hidden = !this.options.disabled;
     this.keptOptions = this.from === "" ? this.fields.map(({ checked, value, placeholder }) => ({ checked, value, placeholder })) : this.keptOptions;
-    this.fields.forEach((field, i) => Object.assign(field, source === "" ? this.keptOptions[i] : { checked: field.name === "--show all", value: "", placeholder: "its own" }));
+    this.fields.forEach((field, i) => Object.assign(field, source === "" ? this.keptOptions[i] : { checked: field.name === "--show all" && isRecipe, value: "", placeholder: "its own" }));
     this.from = source;
     this.isCausal = false;
     this.learns = source !== ""; // whether it is causal by itself

@@ -12,7 +12,7 @@ from program import SENTENCE, run, succeeds
 from test_page_layout import CONTRAST, overlapping
 
 ROOT = Path(__file__).parents[2]
-WASM = Path(os.environ.get("ATTN_WASM", ROOT / "build/across/wasm32-wasi/attn-cli.wasm"))
+WASM = Path(os.environ.get("ATTN_WASM", ROOT / "build/web/attn-cli.wasm"))
 FORM = "return [find('form-command').textContent, find('form-error').textContent, savedJson()]"
 SAY = """const field = document.querySelector(arguments[0]);
 field.type === "checkbox" ? (field.checked = arguments[1]) : (field.value = arguments[1]);

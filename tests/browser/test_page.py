@@ -35,7 +35,7 @@ def test_a_click_on_a_word_a_cell_or_a_pair_chooses_it(page):
     assert browser.text("#row h2") == "dessert attends to"
     browser.all("#pairs button")[1].click()
     assert browser.chosen() == [0, 5, 5]
-    x, y = browser.run("const box = heatMap.canvas.getBoundingClientRect(); return [box.left + 3.5 * heatMap.width, box.top + 0.5 * heatMap.height]")
+    x, y = browser.run("scrollTo(0, 0); const box = heatMap.canvas.getBoundingClientRect(); return [box.left + 3.5 * heatMap.width, box.top + 0.5 * heatMap.height]")
     for kind in ("mousePressed", "mouseReleased"):
         browser.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
     browser.settle()
@@ -230,7 +230,7 @@ def test_the_step_of_the_masks_says_what_is_there(page):
     def shown(score):
         return f"{score:.4f}".replace("-", "−")
 
-    hidden = " What must not be seen gets the score −∞, whose exponential is 0."
+    hidden = " What must not be seen gets the score −∞, whose exponential is 0; the other words share its weight, each in proportion to its own."
     assert step("--causal")[0] == "Here no word sees a later one." + hidden
     alibi = ["--heads", 3, "--embed-dim", 12, "--positions", "alibi"]
     result = succeeds("run", "Life is short", *alibi, "--json", "--show", "scaled_scores,masked_scores").json

@@ -116,7 +116,7 @@ def test_a_phone_cuts_nothing(page, name):
         browser.run("update({step: arguments[0], row: arguments[0] % result.T, column: 0})", step)
         browser.settle()
         assert browser.run(CUT) == [], step
-    if browser.one("#what-if").is_displayed():
+    if browser.one("#what-controls").is_displayed():
         browser.run("find('what-causal').click(); find('what-hide').selectedIndex = 3; find('what-hide').dispatchEvent(new Event('change'))")
         browser.settle()
         assert browser.text("#what-command") and browser.run(CUT) == []

@@ -181,7 +181,7 @@ def test_numbers_of_a_mask_are_added_and_hide_where_they_are_infinite(page, tmp_
         browser.run("update({step: 2})")
         return browser.text("#step p")
 
-    hidden = " What must not be seen gets the score −∞, whose exponential is 0."
+    hidden = " What must not be seen gets the score −∞, whose exponential is 0; the other words share its weight, each in proportion to its own."
     assert said([0.0, 1, -2.5]) == "Here the numbers of a mask from a file are added to the scores."
     assert said([0.0, 1, -math.inf]) == "Here the numbers of a mask from a file are added to the scores." + hidden
     assert said([True, True, False]) == "Here a mask from a file is applied." + hidden

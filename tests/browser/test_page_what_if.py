@@ -1,6 +1,7 @@
 """What if: the page computes other masks and scales itself, and gives the numbers of the command that it shows."""
 
 import json
+import math
 import random
 import subprocess
 
@@ -130,10 +131,10 @@ def test_what_changed_in_the_digits_shown_is_marked_and_nothing_else(page):
     new = browser.run(CELLS)
     assert browser.run(OUTLINED) == [[i, j] for i in range(6) for j in range(6) if new[i][j] != cells[i][j]]
     count = sum(one != other for one, other in zip(weights, browser.run(all_weights)))
-    assert browser.text("#what-count") == f"{count} of 144 weights have changed"
+    assert browser.text("#what-count") == f"{count} of 144 weights have changed; marked is what shows other digits"
     browser = page("alone")
     changed(browser, hide=1)
-    assert browser.text("#what-count") == "1 of 1 weight has changed"
+    assert browser.text("#what-count") == "1 of 1 weight has changed; marked is what shows other digits"
 
 
 LINES = """const part = find(arguments[0]), range = document.createRange();
@@ -186,10 +187,51 @@ def test_masks_from_files(page, tmp_path):
     assert "A mask from a file is part of these weights" in browser.text("#what-note")
 
 
-@pytest.mark.parametrize("arguments", [[SENTENCE, "--model", "induction"], [SENTENCE, "--dropout", 0.5], [SENTENCE, "--show", "tokens,weights"], [SENTENCE, "--heads", 2, "--head", "mean"]])
+@pytest.mark.parametrize("arguments", [[SENTENCE, "--dropout", 0.5], [SENTENCE, "--show", "tokens,weights"], [SENTENCE, "--heads", 2, "--head", "mean"]])
 def test_there_is_none_where_no_command_would_agree(page, arguments):
     browser = page(*arguments)
     assert not browser.all("#what-if") or not browser.one("#what-if").is_displayed()
+
+
+def test_why_a_model_has_none(page):
+    browser = page(SENTENCE, "--model", "induction")
+    assert not browser.one("#what-controls").is_displayed()
+    assert browser.text("#what-note") == "There is no what-if of a whole model: the layers before would change, too."
+
+
+ADD = "const slider = find('what-score'); slider.value = arguments[0]; slider.dispatchEvent(new Event('input'))"
+
+
+def test_a_score_grows(page):
+    browser = page(SENTENCE, "--heads", 2, "--causal")
+    browser.run("update({head: 1, row: 4, column: 2, step: stepOf(compareStep)})")
+    score, weights = browser.run("return [result.scores.values[6 * 6 + 4 * 6 + 2], [...rowOf(result.weights, 1, 4)]]")
+    browser.run(ADD, 1.5)
+    browser.settle()
+    after = browser.run("return [...rowOf(result.weights, 1, 4)]")
+    factor = math.exp(1.5 / math.sqrt(browser.run("return result.keys.shape[2]")))
+    grown = [w * (factor if place == 2 else 1) for place, w in enumerate(weights)]
+    assert after == pytest.approx([w / sum(grown) for w in grown], rel=1e-5)
+    assert browser.run("return result.scores.values[6 * 6 + 4 * 6 + 2]") == pytest.approx(score + 1.5, rel=1e-6)
+    assert "+ 1.5 = " in browser.text("#step .formula") and "+ 1.5 = " in browser.text("#bench-rows .sum")
+    assert browser.text("#what-score-text") == "{} → {}: +1.5".format(*browser.run("return [result.rows[4], result.columns[2]]"))
+    assert browser.text("#what-command") == "No option changes one score."
+    browser.run("update({row: 0, column: 0})")
+    assert "+ 1.5" not in browser.text("#bench-rows .sum")
+    browser.click("#what-reset")
+    assert browser.run("return [...rowOf(result.weights, 1, 4)]") == weights and browser.text("#what-score-text") == ""
+
+
+def test_a_temperature_is_told_beside_the_root(page):
+    browser = page(SENTENCE)
+    browser.run("update({step: stepOf(scaleStep)})")
+    steps = browser.text("#step-list")
+    changed(browser, temperature=math.log10(0.5))
+    assert browser.text("#step-list") == steps
+    assert "/ 0.5 = " in browser.text("#step .formula") and "A temperature below 1" in browser.text("#step")
+    assert browser.text("#formula-line").endswith("/ √dk · 0.5 ) · V")
+    changed(browser, scale=False)
+    assert "The scores are not scaled" in browser.text("#step")
 
 
 def test_it_is_copied(page):

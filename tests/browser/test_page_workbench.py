@@ -149,7 +149,8 @@ def test_of_many_words_a_dozen_are_shown(page, words):
     assert set(strongest) <= set(places)
     assert f"12 of {words} words" in browser.text("#bench-note")
     browser.run("update({row: 2, column: 60})")  # a row that sees three words
-    assert len(browser.all("#bench-rows tr[data-key]")) == 12
+    assert len(browser.all("#bench-rows tr[data-key]")) == 4  # and the chosen one
+    assert browser.text("#bench-note").endswith(f"; {words - 3} are masked.")
 
 
 def test_weights_alone_have_none(page):
@@ -162,7 +163,7 @@ def test_what_is_not_known_is_not_shown(page):
     browser = page(SENTENCE, "--show", "tokens,weights,scores")
     assert [each.text for each in browser.all("#bench-rows thead th")] == ["word", "score", "weight"]
     browser = page(SENTENCE, "--show", "tokens,weights,values")
-    assert [each.text for each in browser.all("#bench-rows thead th")] == ["word", "weight", "value"]
+    assert [each.text for each in browser.all("#bench-rows thead th")] == ["word", "weight", "weight × value"]
     assert "#what-if" and not browser.one("#what-if").is_displayed()
 
 

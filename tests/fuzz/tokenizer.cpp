@@ -1,8 +1,8 @@
 // Arbitrary bytes as a tokenizer.json: refused with Error(data) in one line, or read; and what was read makes pieces of
 // sentences, whose bounds lie within them, or refuses with Error(data).
 #include "attn/io/json/tokenizer_file.hpp"
-#include "attn/tensor/error.hpp"
 #include "attn/text/pieces/pieces.hpp"
+#include "refusal.hpp"
 
 #include <array>
 #include <cstdint>
@@ -11,19 +11,6 @@
 #include <string_view>
 
 namespace {
-
-template <typename Use>
-void must_work_or_refuse(Use use)
-{
-    try {
-        use();
-    } catch (const attn::Error& error) {
-        const std::string_view message = error.what();
-        if (error.kind() != attn::ErrorKind::data || message.empty() || message.find('\n') != message.npos) {
-            std::abort();
-        }
-    }
-}
 
 void require(bool holds)
 {

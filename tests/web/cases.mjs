@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { loadProgram } from "./attn.mjs";
+import { loadProgram } from "../../src/web/attn.mjs";
 
 const program = await loadProgram(readFileSync(process.argv[2]));
 const bytes = (text) => new TextEncoder().encode(text);

@@ -20,7 +20,7 @@ using model::Result;
 
 /// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a control character such as a line break. Nothing is
 /// escaped: a reader of CSV gets the very word.
-std::string field(std::string_view text)
+std::string quoted_field(std::string_view text)
 {
     const auto needs_quotes = [](char c) { return c == ',' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
     if (std::ranges::none_of(text, needs_quotes)) {
@@ -44,7 +44,7 @@ struct Fields {
             numbers.push_back(std::to_string(number));
         }
         for (const std::string& word : labels.words) {
-            words.push_back(field(word));
+            words.push_back(quoted_field(word));
         }
         words.resize(numbers.size());
     }
@@ -166,7 +166,7 @@ void write_ids(Buffer& buffer, const Beginning& beginning, Item item, const std:
     const bool of_keys = item == Item::key_token_ids;
     const std::size_t columns = is_paired(item) ? 2 : 1;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        const std::string word = field(words.at(i / columns));
+        const std::string word = quoted_field(words.at(i / columns));
         const Row row{beginning.of(model::name_of(item)) + ',' + std::to_string(i / columns) + ',', "", ""};
         write_record(buffer.text(), row, columns > 1 ? std::to_string(i % columns) : "", of_keys ? "" : word,
                      of_keys ? word : "");

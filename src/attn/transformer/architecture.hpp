@@ -53,6 +53,17 @@ struct FusedRows {
     Index stored = 0;          ///< all rows of the tensor; 0: nothing is fused, and output o is row o
     Index first = 0;           ///< the row of output 0
     Index group = 0, step = 0; ///< so many rows together, then the next ones so far on; 0: all of them together
+    Index turned = 0;          ///< of each so many outputs, n and n + turned/2 lie side by side: rows 2n and 2n + 1; 0: of none
+
+    /// The row of output o.
+    [[nodiscard]] Index of(Index o) const
+    {
+        if (turned != 0) {
+            const Index n = o % turned;
+            o += n % (turned / 2) * 2 + n / (turned / 2) - n;
+        }
+        return group == 0 ? first + o : first + o / group * step + o % group;
+    }
 };
 
 /// y = W·x + b
@@ -69,8 +80,9 @@ enum class RopeScaling {
     none,
     linear, ///< divided by factor
     llama3, ///< divided by factor where the wavelength exceeds original/low, kept below original/high, blended in between
+    listed, ///< each divided by a number of its own
 };
-inline constexpr std::array<std::string_view, 3> rope_scaling_names{"default", "linear", "llama3"};
+inline constexpr std::array<std::string_view, 4> rope_scaling_names{"default", "linear", "llama3", "listed"};
 
 /// Rotary positions by halves: of r = dim rounded up to pairs, n and n + r/2 are a pair.
 struct RopePart {
@@ -78,6 +90,7 @@ struct RopePart {
     Index dim = 0; ///< the first so many of a head's numbers turn
     RopeScaling scaling = RopeScaling::none;
     double factor = 1, low = 1, high = 4, original = 8192; ///< of the scaling
+    std::vector<float> divisors = {};                      ///< listed: of each pair
 
     bool operator==(const RopePart&) const = default;
 };

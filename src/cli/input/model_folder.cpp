@@ -22,6 +22,8 @@ constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* index_file = "model.safetensors.index.json";
 constexpr const char* draws_file = "draws.json";
+constexpr std::string_view gguf_ending = ".gguf";
+constexpr std::string_view how_to_get_one = "models are not downloaded, `attn-cli help models` shows how to get one";
 
 bool is_there(const std::string& path)
 {
@@ -37,17 +39,26 @@ std::string folder_of(const std::string& name)
             names += (names.empty() ? "" : " and ") + std::string(model.name);
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
-                    fmt::format("{}, which are built in, or the path of a folder, with a slash{}", names,
-                                is_there(name) ? ", such as ./" + name : ""));
+                    fmt::format("{}, which are built in, the path of a folder, with a slash{}, or of a {}", names,
+                                is_there(name) ? ", such as ./" + name : "", gguf_ending));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), quoted_path(name),
-                    is_there(name) ? "a folder, and this is a file"
-                                   : "a folder that is there; models are not downloaded, `attn-cli "
-                                     "help models` shows how to get one");
+                    is_there(name) ? fmt::format("a folder or a {}, and this is another file", gguf_ending)
+                                   : fmt::format("a folder that is there; {}", how_to_get_one));
     }
     return name.ends_with('/') ? name : name + '/';
+}
+
+/// Throws Error(no_input) for what is no regular file: a FIFO or a device would never end.
+void require_gguf(const std::string& path)
+{
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        throw Error(ErrorKind::no_input, option_name(model::trained_field::name), quoted_path(path),
+                    is_there(path) ? "a file, and this is none" : fmt::format("a file that is there; {}", how_to_get_one));
+    }
 }
 
 /// What is in the folder in place of model.safetensors.
@@ -66,10 +77,9 @@ std::string folder_of(const std::string& name)
             found = in_quotes(name) + ", a pickle, which can run any program";
             advice = in_python(").save_pretrained(…, safe_serialization=True");
             kind = ErrorKind::data;
-        } else if (name.ends_with(".gguf")) {
-            found = in_quotes(name) + ", of llama.cpp";
-            advice = in_python(", gguf_file=…).save_pretrained(…") +
-                     "; where that is refused, set hf_quantizer of the model to None first";
+        } else if (name.ends_with(gguf_ending)) {
+            found = in_quotes(name) + ", which is a whole model";
+            advice = option_name(model::trained_field::name) + " and the path of that file";
             kind = ErrorKind::data;
         }
     }
@@ -130,7 +140,7 @@ void ModelFolder::open(model::TrainedConfig& config, Digests digests, const std:
         trained_ = std::make_unique<model::Trained>(std::move(*inside));
         return;
     }
-    open_folder(config, beside);
+    open_path(config, beside);
     if (digests == Digests::all || !config.sha256.empty()) {
         const std::string list = listing();
         const std::string digest = io::sha256(std::as_bytes(std::span(list)));
@@ -142,12 +152,32 @@ void ModelFolder::open(model::TrainedConfig& config, Digests digests, const std:
     }
 }
 
-void ModelFolder::open_folder(const model::TrainedConfig& config, const std::string& beside)
+void ModelFolder::open_path(const model::TrainedConfig& config, const std::string& beside)
 {
-    const bool relative = !beside.empty() && !config.name.starts_with('/') && config.name.find('/') != std::string::npos;
-    folder_ = folder_of(relative && is_there(beside + config.name) ? beside + config.name : config.name);
+    const bool is_path = config.name.find('/') != std::string::npos || config.name.ends_with(gguf_ending);
+    const bool relative = !beside.empty() && !config.name.starts_with('/') && is_path;
+    const std::string path = relative && is_there(beside + config.name) ? beside + config.name : config.name;
+    if (path.ends_with(gguf_ending)) {
+        open_gguf(path, config.ignored_keys);
+    } else {
+        open_folder(path, config.ignored_keys);
+    }
+}
+
+void ModelFolder::open_gguf(const std::string& path, const std::vector<std::string>& ignored)
+{
+    require_gguf(path);
+    const std::size_t slash = path.rfind('/');
+    folder_ = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+    const io::NamedBytes file = map(path.substr(slash == std::string::npos ? 0 : slash + 1));
+    trained_ = named(file.name, [&] { return std::make_unique<model::Trained>(io::read_gguf_model(file.bytes, ignored)); });
+}
+
+void ModelFolder::open_folder(const std::string& path, const std::vector<std::string>& ignored)
+{
+    folder_ = folder_of(path);
     const io::NamedBytes config_json = map(config_file);
-    auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, config.ignored_keys); });
+    auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, ignored); });
     const bool is_drawn = is_there(folder_ + draws_file);
     std::optional<text::PieceTokenizer> tokenizer;
     if (!is_drawn || is_there(folder_ + tokenizer_file)) {

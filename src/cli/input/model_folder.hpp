@@ -1,5 +1,5 @@
-// The folder of a whole trained model, as model hubs have it: config.json, tokenizer.json, and model.safetensors or several
-// files that model.safetensors.index.json lists.
+// The files of a whole trained model: a .gguf, or a folder as model hubs have it, with config.json, tokenizer.json, and
+// model.safetensors or several files that model.safetensors.index.json lists.
 #pragma once
 
 #include "attn/io/models/model_files.hpp"
@@ -15,11 +15,11 @@ namespace attn::cli {
 
 class ModelFolder {
 public:
-    /// Opens the folder that the config names, with its slash, or the model of that name that is built in, and states or
-    /// compares its digest, as `digests` says, and says in the config which layer is the last. Throws Error(no_input) for a
-    /// folder or a file of it that is not there; Error(data) for tensors that it lacks or has too many, for configs, tokenizers
-    /// and tensors that are not understood, and for a model that is there in another form, with what to do. `beside`: a folder
-    /// with its slash, where a relative name is looked for first.
+    /// Opens the .gguf or the folder, with its slash, that the config names, or the model of that name that is built in, and
+    /// states or compares its digest, as `digests` says, and says in the config which layer is the last. Throws Error(no_input)
+    /// for a folder or a file of it that is not there; Error(data) for tensors that it lacks or has too many, for configs,
+    /// tokenizers and tensors that are not understood, and for a model that is there in another form, with what to do.
+    /// `beside`: a folder with its slash, where a relative name is looked for first.
     ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside = {});
 
     [[nodiscard]] const model::Trained& trained() const { return *trained_; }
@@ -33,7 +33,9 @@ private:
     [[nodiscard]] io::NamedBytes map(const std::string& name);
     [[nodiscard]] std::vector<io::NamedBytes> weights();
     void open(model::TrainedConfig& config, Digests digests, const std::string& beside);
-    void open_folder(const model::TrainedConfig& config, const std::string& beside);
+    void open_path(const model::TrainedConfig& config, const std::string& beside);
+    void open_gguf(const std::string& path, const std::vector<std::string>& ignored);
+    void open_folder(const std::string& path, const std::vector<std::string>& ignored);
     [[nodiscard]] std::string listing() const;
 
     std::string folder_; ///< with its slash; empty: the model is built in

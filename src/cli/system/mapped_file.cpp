@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,13 +42,8 @@ MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
         map(status_);
     }
     if (begin_ == nullptr) {
-        try {
-            // Files that the kernel makes up say that they are empty. None of them is of use here, and some never end.
-            read_to_end(check, S_ISREG(status_.st_mode) && status_.st_size == 0);
-        } catch (...) {
-            std::free(begin_);
-            throw;
-        }
+        // Files that the kernel makes up say that they are empty. None of them is of use here, and some never end.
+        read_to_end(check, S_ISREG(status_.st_mode) && status_.st_size == 0);
         descriptor_.close();
     }
 }
@@ -58,8 +52,6 @@ MappedFile::~MappedFile()
 {
     if (is_mapped()) {
         ::munmap(begin_, size_);
-    } else {
-        std::free(begin_);
     }
 }
 
@@ -85,10 +77,13 @@ void MappedFile::read_to_end(const FrontCheck& check, bool empty)
     for (;;) {
         if (size_ == room) {
             room = std::max(first_room, 2 * room);
-            void* grown = std::realloc(begin_, room); // moves the pages of what is large, without a copy
+            // realloc moves the pages of what is large, without a copy.
+            void* grown = std::realloc(read_.get(), room); // NOLINT(cppcoreguidelines-no-malloc)
             if (grown == nullptr) {
                 does_not_fit(name_, room);
             }
+            static_cast<void>(read_.release());
+            read_.reset(grown);
             begin_ = grown;
         }
         const std::span free(static_cast<char*>(begin_) + size_, room - size_);

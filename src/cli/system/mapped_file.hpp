@@ -4,7 +4,9 @@
 #include "cli/system/files.hpp"
 
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -47,8 +49,13 @@ private:
     std::string name_;
     Descriptor descriptor_; ///< of a mapped file
     struct stat status_ = {};
-    void* begin_ = nullptr; ///< the mapping, or memory of malloc
+    void* begin_ = nullptr; ///< the mapping, or what was read
     std::size_t size_ = 0;
+
+    struct Free {
+        void operator()(void* memory) const { std::free(memory); } // NOLINT(cppcoreguidelines-no-malloc): of realloc
+    };
+    std::unique_ptr<void, Free> read_; ///< of what is not mapped
 };
 
 } // namespace attn::cli

@@ -14,6 +14,7 @@ OF_HABIT = set(
 )  # answered with what is meant
 OLD = set(re.findall(r"^\| `(--[\w-]+)[^|]*\| `--set ", (ROOT / "data/manual/changelog.md").read_text(encoding="utf-8"), re.MULTILINE))  # likewise
 NO_OPTIONS = OF_HABIT | OLD | {"--install", "--no"}  # of cmake; the beginning of --no-…
+NO_OPTIONS |= {"--allow-requantize", "--merge"}  # of llama.cpp's programs
 
 
 def options_of_the_program():

@@ -499,7 +499,7 @@ def without_query(tensors):
         (edit_config(type_vocab_size=[]), ["type_vocab_size", "a list of 0"]),
         (lambda folder: (folder / "tokenizer.json").write_text('{"model": {"type": "Morse", "vocab": {"a": 0}}}'), ["Morse"]),
         (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"), ["pickle", "safetensors"]),
-        (lambda folder: (folder / "model.safetensors").rename(folder / "model.gguf"), ["llama.cpp", "safetensors"]),
+        (lambda folder: (folder / "model.safetensors").rename(folder / "model.gguf"), ["'model.gguf'", "--model and the path of that file"]),
         (lambda folder: (folder / "model.safetensors").write_bytes(struct.pack("<Q", 1 << 40)), ["model.safetensors"]),
     ],
 )

@@ -43,7 +43,7 @@ attn::StoredTensor stored(const attn::Shape& shape, ElementType type, unsigned s
 /// The sum that layers.hpp defines, by its words.
 Matrix<float> naive(const Linear& linear, const Matrix<float>& X)
 {
-    const attn::Tensor<float> W = attn::load<float>(linear.weight);
+    const attn::Tensor<float> W = attn::load<float>(linear.weight.stored);
     Matrix<float> Y(X.rows(), linear.out);
     for (Index t = 0; t < X.rows(); ++t) {
         for (Index o = 0; o < linear.out; ++o) {
@@ -78,7 +78,7 @@ TEST(Linear, MultipliesEachRowByTheTransposedWeightAndAddsTheBias)
         attn::store(tensor, 0, std::span<const float>(values));
         return tensor;
     }();
-    const Linear linear{.weight = W.view(), .bias = {100, 200}, .in = 3, .out = 2};
+    const Linear linear{.weight = {W.view()}, .bias = {100, 200}, .in = 3, .out = 2};
     const Matrix<float> X = (Matrix<float>(2, 3) << 1, 0, 0, 1, 1, 1).finished();
     const Matrix<float> Y = transformer::apply(linear, X, {});
     EXPECT_EQ(Y, (Matrix<float>(2, 2) << 101, 204, 106, 215).finished());
@@ -89,7 +89,7 @@ TEST(Linear, ReadsWeightsThatAreStoredTheOtherWayRound)
     attn::StoredTensor W("weight", ElementType::float32, {3, 2});
     const std::vector<float> values{1, 4, 2, 5, 3, 6};
     attn::store(W, 0, std::span<const float>(values));
-    const Linear linear{.weight = W.view(), .in = 3, .out = 2, .input_major = true};
+    const Linear linear{.weight = {W.view()}, .in = 3, .out = 2, .input_major = true};
     const Matrix<float> X = (Matrix<float>(1, 3) << 1, 1, 1).finished();
     EXPECT_EQ(transformer::apply(linear, X, {}), (Matrix<float>(1, 2) << 6, 15).finished());
 }
@@ -107,7 +107,7 @@ TEST(Linear, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads)
             for (const bool input_major : {false, true}) {
                 const attn::StoredTensor W = stored(input_major ? attn::Shape{in, out} : attn::Shape{out, in}, type, 2);
                 const Linear linear{
-                    .weight = W.view(), .bias = drawn(out, 3), .in = in, .out = out, .input_major = input_major};
+                    .weight = {W.view()}, .bias = drawn(out, 3), .in = in, .out = out, .input_major = input_major};
                 const Matrix<float> wanted = naive(linear, X);
                 for (const transformer::LayerKernels* kernels : transformer::available_layer_kernels()) {
                     for (const int threads : {1, 3}) {
@@ -124,7 +124,7 @@ TEST(Linear, ThatIsWorthThreadsGivesTheSameBytesOnThem)
 {
     const Index T = 40, in = 500, out = 1000;
     const attn::StoredTensor W = stored({out, in}, ElementType::float32, 2);
-    const Linear linear{.weight = W.view(), .in = in, .out = out};
+    const Linear linear{.weight = {W.view()}, .in = in, .out = out};
     const Matrix<float> X = matrix(T, in, 1);
     expect_same_bytes(transformer::apply(linear, X, {.threads = 4}), transformer::apply(linear, X, {}), "threads");
 }
@@ -138,7 +138,7 @@ TEST(Linear, TakesItsRowsOutOfAFusedOne)
         const attn::StoredTensor W =
             stored(input_major ? attn::Shape{in, stored_rows} : attn::Shape{stored_rows, in}, ElementType::float32, 2);
         // per head: query, key, value; here the keys
-        const Linear linear{.weight = W.view(),
+        const Linear linear{.weight = {W.view()},
                             .bias = drawn(stored_rows, 3),
                             .in = in,
                             .out = heads * d,
@@ -157,17 +157,17 @@ TEST(Linear, ReadsWeightsThatAreNotAligned)
     const attn::StoredTensor W = stored({out, in}, ElementType::float32, 2);
     std::vector<std::byte> shifted(W.bytes.size() + 1);
     std::ranges::copy(W.bytes, shifted.begin() + 1);
-    Linear linear{.weight = W.view(), .in = in, .out = out};
+    Linear linear{.weight = {W.view()}, .in = in, .out = out};
     const Matrix<float> X = matrix(3, in, 1);
     const Matrix<float> wanted = transformer::apply(linear, X, {});
-    linear.weight.bytes = std::span(shifted).subspan(1);
+    linear.weight.stored.bytes = std::span(shifted).subspan(1);
     expect_same_bytes(transformer::apply(linear, X, {}), wanted, "unaligned");
 }
 
 TEST(Linear, RefusesRowsOfAnotherLength)
 {
     const attn::StoredTensor W = stored({2, 3}, ElementType::float32, 2);
-    const Linear linear{.weight = W.view(), .in = 3, .out = 2};
+    const Linear linear{.weight = {W.view()}, .in = 3, .out = 2};
     EXPECT_THROW((void)transformer::apply(linear, matrix(2, 4, 1), {}), std::exception);
 }
 

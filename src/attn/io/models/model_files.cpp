@@ -4,6 +4,8 @@
 #include "attn/io/json/model_config.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
+#include "attn/io/models/gguf_model.hpp"
+#include "attn/io/models/gguf_tokenizer.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/transformer/architectures/describe.hpp"
 
@@ -43,6 +45,14 @@ transformer::Weights read_weights(const std::vector<NamedBytes>& files)
         }
     }
     return weights;
+}
+
+model::Trained read_gguf_model(Bytes file, const std::vector<std::string>& ignored)
+{
+    const GgufFile found = read_gguf(file);
+    transformer::Architecture architecture = transformer::describe(transformer::Config(gguf_config(found), ignored));
+    settle_for_gguf(architecture, found);
+    return {transformer::Model(std::move(architecture), gguf_weights(found)), text::PieceTokenizer(gguf_tokenizer(found))};
 }
 
 std::vector<std::string> listed_files(Bytes index)

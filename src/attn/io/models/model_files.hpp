@@ -31,6 +31,9 @@ struct NamedBytes {
 /// What a draws.json makes for the architecture. Throws Error(data).
 [[nodiscard]] transformer::Weights read_draws(Bytes draws, const transformer::Architecture& architecture);
 
+/// The model of a .gguf: its config, tensors and tokenizer. Throws Error(data), not naming the file.
+[[nodiscard]] model::Trained read_gguf_model(Bytes file, const std::vector<std::string>& ignored = {});
+
 /// The names of the files that a model.safetensors.index.json lists, in alphabetical order. Which of them has which tensor the
 /// files say themselves: one that the index leaves out counts as the others do. Throws Error(data).
 [[nodiscard]] std::vector<std::string> listed_files(Bytes index);

@@ -23,7 +23,7 @@ struct TrainedConfig {
     std::string sentence;
     std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
     std::vector<Index> ids;                ///< in place of a sentence; empty: there is one
-    std::string name;                      ///< of a built-in model, or a folder: with a slash
+    std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
     std::vector<Index> layers;             ///< empty: all
@@ -69,9 +69,9 @@ inline constexpr Fields ids{{.key = field::ids.key,
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
-     .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors; "
-                "or a built-in one: induction (trained), two-blocks (random weights)",
-     .symbol = "NAME|DIR",
+     .meaning = "a whole model: a folder (its path has a slash) with config.json, tokenizer.json and model.safetensors, "
+                "or a .gguf; or a built-in one: induction (trained), two-blocks (random weights)",
+     .symbol = "NAME|PATH",
      .required = true},
     at<&TrainedConfig::name>};
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",

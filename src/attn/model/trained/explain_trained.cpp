@@ -7,7 +7,6 @@
 #include "attn/transformer/layers/positions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -85,16 +84,14 @@ public:
 private:
     static void add_terms(Projected& made, const transformer::Linear& linear, const Matrix<float>& x, Index place)
     {
-        const Index row = linear.row(place);
+        const RowVector<float> weights = linear.weights_of(place);
         for (Index i = 0; i < x.size(); ++i) {
-            const std::array<Index, 2> at = linear.input_major ? std::array{i, row} : std::array{row, i};
-            const double weight = linear.weight.at(at);
             made.x.push_back(static_cast<double>(x(0, i)));
-            made.weights.push_back(weight);
-            made.products.push_back(static_cast<double>(x(0, i) * static_cast<float>(weight)));
+            made.weights.push_back(static_cast<double>(weights[i]));
+            made.products.push_back(static_cast<double>(x(0, i) * weights[i]));
         }
         if (!linear.bias.empty()) {
-            made.bias = static_cast<double>(linear.bias[static_cast<std::size_t>(row)]);
+            made.bias = static_cast<double>(linear.bias[static_cast<std::size_t>(linear.row(place))]);
         }
     }
 
@@ -194,7 +191,7 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     std::optional<Tensor<float>> bias; // (H, T, T)
     if (const auto& part = architecture.relative_bias) {
         bias =
-            transformer::relative_bias(*part, load_matrix<float>(trained.model.table(part->name), {}), std::ssize(run.tokens));
+            transformer::relative_bias(*part, transformer::all_rows(trained.model.table(part->name)), std::ssize(run.tokens));
         run_settings.mask = row_major_view(ElementType::float32, bias->shape, std::as_bytes(std::span(bias->values)));
     }
     std::vector<Explanation> explanations;

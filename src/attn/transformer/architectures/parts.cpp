@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace attn::transformer {
@@ -37,11 +38,12 @@ std::string parameters_of(std::string_view section)
 
 RopeScaling scaling_of(const std::string& name)
 {
-    const auto found = std::ranges::find(rope_scaling_names, name);
-    if (found == rope_scaling_names.end()) {
-        refuse("rope_type", in_quotes(name), joined(rope_scaling_names) + "; no other scaling of positions is computed here");
+    constexpr std::span<const std::string_view> stated = std::span(rope_scaling_names).first<3>(); // a list is no config's
+    const auto found = std::ranges::find(stated, name);
+    if (found == stated.end()) {
+        refuse("rope_type", in_quotes(name), joined(stated) + "; no other scaling of positions is computed here");
     }
-    return static_cast<RopeScaling>(found - rope_scaling_names.begin());
+    return static_cast<RopeScaling>(found - stated.begin());
 }
 
 } // namespace

@@ -56,10 +56,11 @@ struct Panel {
 /// Hands the kernels the weights of a panel, in place where they can be read there.
 class PanelWeights {
 public:
-    PanelWeights(const Linear& linear, const LayerKernels& kernels) : linear_(linear), kernels_(kernels)
+    PanelWeights(const Linear& linear, const LayerKernels& kernels)
+        : linear_(linear), stored_(linear.weight.stored), kernels_(kernels)
     {
-        const auto address = reinterpret_cast<std::uintptr_t>(linear.weight.bytes.data());
-        in_place_ = linear.weight.type == ElementType::float32 && address % alignof(float) == 0;
+        const auto address = reinterpret_cast<std::uintptr_t>(stored_.bytes.data());
+        in_place_ = stored_.type == ElementType::float32 && address % alignof(float) == 0;
     }
 
     /// sums += the products of inputs k … k + count of the tile with the panel's weights
@@ -67,7 +68,7 @@ public:
     {
         const float* X = tile.X + k * tile.width;
         if (linear_.input_major && in_place_ && of.count == panel && is_together(of)) {
-            const Index step = linear_.weight.shape[1];
+            const Index step = stored_.shape[1];
             const float* first = floats() + k * step + linear_.row(of.first);
             return kernels_.add_column_products(first, step, count, X, tile.width, sums);
         }
@@ -79,12 +80,12 @@ public:
     }
 
 private:
-    [[nodiscard]] const float* floats() const { return reinterpret_cast<const float*>(linear_.weight.bytes.data()); }
+    [[nodiscard]] const float* floats() const { return reinterpret_cast<const float*>(stored_.bytes.data()); }
 
     /// Whether the outputs of a whole panel are neighbours in the file.
     [[nodiscard]] bool is_together(const Panel& of) const
     {
-        return linear_.row(of.first + panel - 1) - linear_.row(of.first) == panel - 1;
+        return linear_.rows.turned == 0 && linear_.row(of.first + panel - 1) - linear_.row(of.first) == panel - 1;
     }
 
     /// The weights of output o and `count` inputs from k on; `buffer` holds them where they cannot be read in place.
@@ -92,10 +93,14 @@ private:
     {
         const Index stored = linear_.row(o);
         if (linear_.input_major) {
-            const Index step = linear_.weight.shape[1];
+            const Index step = stored_.shape[1];
             for (Index i = 0; i < count; ++i) {
                 widen((k + i) * step + stored, 1, buffer + i);
             }
+            return buffer;
+        }
+        if (linear_.weight.blocks != nullptr) {
+            widen_blocks(linear_.weight, stored, k, count, buffer);
             return buffer;
         }
         const Index place = stored * linear_.in + k;
@@ -109,8 +114,8 @@ private:
     /// `count` neighbours from `place` on, as float32.
     void widen(Index place, Index count, float* to) const
     {
-        const std::byte* from = linear_.weight.bytes.data() + place * size_of(linear_.weight.type);
-        switch (linear_.weight.type) {
+        const std::byte* from = stored_.bytes.data() + place * size_of(stored_.type);
+        switch (stored_.type) {
         case ElementType::float16: return kernels_.widen_float16(from, count, to);
         case ElementType::bfloat16: return kernels_.widen_bfloat16(from, count, to);
         default: std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
@@ -118,6 +123,7 @@ private:
     }
 
     const Linear& linear_;
+    const TensorView& stored_;
     const LayerKernels& kernels_;
     bool in_place_ = false;
     std::array<float, panel * chunk> buffer_{};
@@ -152,6 +158,18 @@ void add_bias(const Linear& linear, const Panel& outputs, Matrix<float>& Y)
 
 } // namespace
 
+RowVector<float> Linear::weights_of(Index o) const
+{
+    if (!input_major) {
+        return row_of(weight, row(o));
+    }
+    RowVector<float> column(in);
+    for (Index i = 0; i < in; ++i) {
+        column[i] = static_cast<float>(weight.stored.at(std::array{i, row(o)}));
+    }
+    return column;
+}
+
 TokenTiles::TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels)
     : kernels_(&kernels), tokens_(X.rows()), in_(X.cols())
 {
@@ -176,6 +194,9 @@ Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work&
 {
     if (X.in() != linear.in) {
         throw Error(ErrorKind::internal, "inputs of a linear layer", std::to_string(X.in()), std::to_string(linear.in));
+    }
+    if (linear.input_major && linear.weight.blocks != nullptr) {
+        throw Error(ErrorKind::internal, "weights of a linear layer", "columns of blocks", "rows of blocks");
     }
     Matrix<float> Y(X.tokens(), linear.out);
     core::Work part = work;

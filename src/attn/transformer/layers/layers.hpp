@@ -6,6 +6,7 @@
 #include "attn/tensor/view.hpp"
 #include "attn/transformer/architecture.hpp"
 #include "attn/transformer/layers/kernels.hpp"
+#include "attn/transformer/layers/weight_matrix.hpp"
 
 #include <vector>
 
@@ -19,17 +20,16 @@ namespace attn::transformer {
 
 /// A weight and its bias, as a LinearPart describes them.
 struct Linear {
-    TensorView weight;            ///< (out, in), or (in, out) with input_major: float32, float16 or bfloat16, contiguous
+    WeightMatrix weight;          ///< (out, in), or (in, out) with input_major: float32, float16, bfloat16, or rows of blocks
     std::vector<float> bias = {}; ///< as the tensor has it, one number per stored row; or empty
     Index in = 0, out = 0;
     bool input_major = false;
     FusedRows rows = {};
 
     /// The stored row (column, with input_major) of output o.
-    [[nodiscard]] Index row(Index o) const
-    {
-        return rows.group == 0 ? rows.first + o : rows.first + o / rows.group * rows.step + o % rows.group;
-    }
+    [[nodiscard]] Index row(Index o) const { return rows.of(o); }
+    /// What the inputs are multiplied by for output o, float32: (in).
+    [[nodiscard]] RowVector<float> weights_of(Index o) const;
 };
 
 struct TokenTile {
@@ -56,7 +56,7 @@ private:
     std::vector<TokenTile> tiles_;
 };
 
-/// X (T, in) → (T, out). Throws Error(internal) for another `in`.
+/// X (T, in) → (T, out). Throws Error(internal) for another `in`, and for blocks with input_major.
 [[nodiscard]] Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work& work);
 [[nodiscard]] Matrix<float> apply(const Linear& linear, const MatrixView<float>& X, const core::Work& work);
 

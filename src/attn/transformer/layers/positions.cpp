@@ -16,7 +16,8 @@ namespace attn::transformer {
 
 namespace {
 
-double scaled(double frequency, const RopePart& rope)
+/// Of pair n.
+double scaled(double frequency, const RopePart& rope, Index n)
 {
     switch (rope.scaling) {
     case RopeScaling::none: break;
@@ -26,6 +27,7 @@ double scaled(double frequency, const RopePart& rope)
         const double kept = std::clamp((turns - rope.low) / (rope.high - rope.low), 0.0, 1.0);
         return (1 - kept) * frequency / rope.factor + kept * frequency;
     }
+    case RopeScaling::listed: return frequency / static_cast<double>(rope.divisors.at(static_cast<std::size_t>(n)));
     }
     return frequency;
 }
@@ -38,7 +40,7 @@ std::vector<double> frequencies(const RopePart& rope)
     std::vector<double> list;
     for (Index n = 0; n < (rope.dim + 1) / 2; ++n) {
         const double power = static_cast<double>(2 * n) / static_cast<double>(rope.dim);
-        list.push_back(scaled(math::exp(-log_base * power), rope));
+        list.push_back(scaled(math::exp(-log_base * power), rope, n));
     }
     return list;
 }

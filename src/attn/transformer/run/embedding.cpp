@@ -1,15 +1,6 @@
 #include "attn/transformer/run/embedding.hpp"
 
 namespace attn::transformer {
-namespace {
-
-/// Row `row` of a table, float32.
-RowVector<float> row_of(const TensorView& table, Index row)
-{
-    return load_matrix<float>(row_block(table, row, 1), {});
-}
-
-} // namespace
 
 std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
 {

@@ -79,7 +79,7 @@ public:
     {
         const auto& part = model_.architecture().relative_bias;
         if (part && !bias_) {
-            bias_ = relative_bias(*part, load_matrix<float>(model_.table(part->name), {}), T_);
+            bias_ = relative_bias(*part, all_rows(model_.table(part->name)), T_);
         }
         return bias_;
     }

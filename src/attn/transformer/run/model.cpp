@@ -112,19 +112,21 @@ void require_tensor(const NeededTensor& needed, const Entries& entries)
 {
     const auto entry = entries.find(needed.name);
     if (entry == entries.end()) {
-        throw Error(ErrorKind::data, fmt::format("tensor {}: missing; config.json asks for it, with the shape {}",
+        throw Error(ErrorKind::data, fmt::format("tensor {}: missing; the model's config asks for it, with the shape {}",
                                                  in_quotes(needed.name), to_string(needed.shape)));
     }
     const std::string thing = "tensor " + in_quotes(needed.name);
-    if (!entry->second.unread.empty() || !is_weight_type(entry->second.tensor.view.type)) {
-        const std::string type =
-            entry->second.unread.empty() ? std::string(name_of(entry->second.tensor.view.type)) : entry->second.unread;
+    const auto& [tensor, unread, blocks] = entry->second;
+    const TensorView& view = tensor.view;
+    const bool is_read = unread.empty() && (blocks != nullptr ? needed.shape.size() == 2 : is_weight_type(view.type));
+    if (!is_read) {
+        const std::string_view type = !unread.empty() ? unread : blocks != nullptr ? blocks->name : name_of(view.type);
         throw Error(ErrorKind::data, thing + ": element type", type, "float32, float16, bfloat16");
     }
-    const TensorView& view = entry->second.tensor.view;
-    if (view.shape != needed.shape) {
-        throw Error(ErrorKind::data, thing + ": shape", to_string(view.shape),
-                    to_string(needed.shape) + ", which config.json asks for");
+    const Shape shape = WeightMatrix{view, blocks}.shape();
+    if (shape != needed.shape) {
+        throw Error(ErrorKind::data, thing + ": shape", to_string(shape),
+                    to_string(needed.shape) + ", which the model's config asks for");
     }
     if (view.swapped || view.strides != row_major_strides(view.shape)) {
         throw Error(ErrorKind::data, thing + ": order of its bytes", "another one", "row-major, little-endian");
@@ -144,9 +146,9 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 
 } // namespace
 
-void Weights::add(const NamedTensor& tensor, const std::string& unread)
+void Weights::add(const NamedTensor& tensor, const std::string& unread, const BlockFormat* blocks)
 {
-    if (!entries_.emplace(tensor.name, StoredWeights{tensor, unread}).second) {
+    if (!entries_.emplace(tensor.name, StoredWeights{tensor, unread, blocks}).second) {
         throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(tensor.name)));
     }
 }
@@ -160,7 +162,7 @@ Model::Model(Architecture architecture, const Weights& weights) : architecture_(
     std::set<std::string, std::less<>> needed;
     for (NeededTensor& tensor : needed_tensors(architecture_)) {
         require_tensor(tensor, entries);
-        tensors_.emplace(tensor.name, entries.find(tensor.name)->second.tensor);
+        tensors_.emplace(tensor.name, entries.find(tensor.name)->second);
         needed.insert(std::move(tensor.name));
     }
     refuse_unknown(entries, architecture_, needed);
@@ -178,7 +180,7 @@ Linear Model::linear(const LinearPart& part) const
 
 Norm Model::norm(const NormPart& part) const
 {
-    const auto wide = [&](const std::string& name) { return load<double>(tensors_.at(part.name + name).view).values; };
+    const auto wide = [&](const std::string& name) { return load<double>(tensors_.at(part.name + name).tensor.view).values; };
     Norm norm{.kind = part.kind, .epsilon = part.epsilon, .weight = wide(".weight")};
     for (double& weight : norm.weight) {
         weight += part.weight_shift;
@@ -189,14 +191,15 @@ Norm Model::norm(const NormPart& part) const
     return norm;
 }
 
-const TensorView& Model::table(std::string_view name) const
+WeightMatrix Model::table(std::string_view name) const
 {
-    return tensors_.at(std::string(name) + ".weight").view;
+    const auto& entry = tensors_.at(std::string(name) + ".weight");
+    return {entry.tensor.view, entry.blocks};
 }
 
 std::vector<float> Model::vector(std::string_view name) const
 {
-    return load<float>(tensors_.at(std::string(name)).view).values;
+    return load<float>(tensors_.at(std::string(name)).tensor.view).values;
 }
 
 } // namespace attn::transformer

@@ -21,9 +21,10 @@ public:
     struct StoredWeights {
         NamedTensor tensor;
         std::string unread; ///< an element type that is not read, "I8": no harm unless the architecture asks for it
+        const BlockFormat* blocks = nullptr; ///< the tensor is the bytes of rows of blocks: see WeightMatrix
     };
     /// Throws Error(data) for a name that is already there.
-    void add(const NamedTensor& tensor, const std::string& unread = {});
+    void add(const NamedTensor& tensor, const std::string& unread = {}, const BlockFormat* blocks = nullptr);
 
     using Entries = std::map<std::string, StoredWeights, std::less<>>;
     [[nodiscard]] const Entries& entries() const { return entries_; }
@@ -36,8 +37,8 @@ class Model {
 public:
     /// Finds every tensor that the architecture asks for and checks its shape. Takes away one of the architecture's prefixes,
     /// and calls LayerNorm.gamma and LayerNorm.beta of old files weight and bias. Throws Error(data) for a tensor that is
-    /// missing, of another shape, of an element type other than float32, float16 and bfloat16, not row-major, or that the
-    /// architecture does not know.
+    /// missing, of another shape, of an element type other than float32, float16 and bfloat16 (a matrix may also be rows of
+    /// blocks), not row-major, or that the architecture does not know.
     Model(Architecture architecture, const Weights& weights);
 
     /// With the head that the files have, or none, and of tied words the name of the embedding.
@@ -46,13 +47,13 @@ public:
     [[nodiscard]] Linear linear(const LinearPart& part) const;
     [[nodiscard]] Norm norm(const NormPart& part) const;
     /// The matrix `name`.weight.
-    [[nodiscard]] const TensorView& table(std::string_view name) const;
+    [[nodiscard]] WeightMatrix table(std::string_view name) const;
     /// The vector `name`, in full.
     [[nodiscard]] std::vector<float> vector(std::string_view name) const;
 
 private:
     Architecture architecture_;
-    std::map<std::string, NamedTensor, std::less<>> tensors_; ///< those that are needed, by the architecture's names
+    Weights::Entries tensors_; ///< those that are needed, by the architecture's names
 };
 
 } // namespace attn::transformer

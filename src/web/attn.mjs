@@ -1,6 +1,6 @@
 // The program as WebAssembly, as if it ran here: standard input, the files of this folder, and what it writes among them.
 //
-// usage: node tests/web/attn.mjs attn-cli.wasm ARGUMENTS
+// usage: node src/web/attn.mjs attn-cli.wasm ARGUMENTS
 import { lstatSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
