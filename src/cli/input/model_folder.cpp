@@ -119,13 +119,38 @@ std::vector<io::NamedBytes> ModelFolder::weights()
     return files;
 }
 
-std::string ModelFolder::listing() const
+/// A line for each file. `sampled`: of a long one with the digest of its pieces, and its length.
+std::string ModelFolder::listing(bool sampled) const
 {
     std::string text;
     for (std::size_t i = 0; i < files_.size(); ++i) {
-        text += fmt::format("{}  {}\n", io::sha256(files_[i].bytes()), names_[i]);
+        const model::FileDigest digest =
+            sampled ? io::file_digest(files_[i].bytes()) : model::FileDigest{.sha256 = io::sha256(files_[i].bytes())};
+        text += digest.bytes ? fmt::format("{}  {}  {}\n", digest.sha256_sample, *digest.bytes, names_[i])
+                             : fmt::format("{}  {}\n", digest.sha256, names_[i]);
     }
     return text;
+}
+
+/// Compares the digests that are stated; where none is, states one if all are wanted.
+void ModelFolder::require_digests(model::TrainedConfig& config, Digests wanted) const
+{
+    const bool none = config.sha256.empty() && config.sha256_sample.empty();
+    const bool is_long =
+        std::ranges::any_of(files_, [](const MappedFile& file) { return file.bytes().size() > io::whole_file_limit; });
+    for (const bool sampled : {false, true}) {
+        std::string& stated = sampled ? config.sha256_sample : config.sha256;
+        if (stated.empty() && !(none && wanted == Digests::all && sampled == is_long)) {
+            continue;
+        }
+        const std::string list = listing(sampled);
+        const std::string digest = io::sha256(std::as_bytes(std::span(list)));
+        if (!stated.empty() && stated != digest) {
+            throw Error(ErrorKind::data, "sha256 of the files of " + quoted_path(folder_), digest,
+                        stated + ", as recorded when they were used");
+        }
+        stated = digest;
+    }
 }
 
 ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside)
@@ -141,15 +166,7 @@ void ModelFolder::open(model::TrainedConfig& config, Digests digests, const std:
         return;
     }
     open_path(config, beside);
-    if (digests == Digests::all || !config.sha256.empty()) {
-        const std::string list = listing();
-        const std::string digest = io::sha256(std::as_bytes(std::span(list)));
-        if (!config.sha256.empty() && config.sha256 != digest) {
-            throw Error(ErrorKind::data, "sha256 of the files of " + quoted_path(folder_), digest,
-                        config.sha256 + ", as recorded when they were used");
-        }
-        config.sha256 = digest;
-    }
+    require_digests(config, digests);
 }
 
 void ModelFolder::open_path(const model::TrainedConfig& config, const std::string& beside)

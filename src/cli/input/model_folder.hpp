@@ -36,7 +36,8 @@ private:
     void open_path(const model::TrainedConfig& config, const std::string& beside);
     void open_gguf(const std::string& path, const std::vector<std::string>& ignored);
     void open_folder(const std::string& path, const std::vector<std::string>& ignored);
-    [[nodiscard]] std::string listing() const;
+    void require_digests(model::TrainedConfig& config, Digests wanted) const;
+    [[nodiscard]] std::string listing(bool sampled) const;
 
     std::string folder_; ///< with its slash; empty: the model is built in
     std::deque<MappedFile> files_;

@@ -1,5 +1,6 @@
 """`run --model`: the attention of any layer and head of a whole trained model."""
 
+import hashlib
 import json
 import re
 import shlex
@@ -366,6 +367,37 @@ def test_check_refuses_files_that_have_changed(tmp_path, bert):
     config = json.loads((folder / "config.json").read_text()) | {"transformers_version": "9"}
     (folder / "config.json").write_text(json.dumps(config))
     assert_fails(run("check", path), 65, "sha256")
+
+
+def test_a_long_file_is_known_by_pieces_of_it(tmp_path, bert):
+    folder = tmp_path / "model"
+    shutil.copytree(bert[0], folder)
+    with open(folder / "tokenizer.json", "a") as file:
+        file.write(" " * (5 << 20))
+    path = tmp_path / "saved.json"
+    saved = result(folder, "--layer", "0")
+    stated = saved["config"]["model"]
+    names = ("config.json", "tokenizer.json", "model.safetensors")
+    contents = {name: (folder / name).read_bytes() for name in names}
+    digest = lambda data: hashlib.sha256(data).hexdigest()
+    length = len(contents["tokenizer.json"])
+    pieces = b"".join(contents["tokenizer.json"][begin:begin + 65536] for begin in (i * (length - 65536) // 63 for i in range(64)))
+    lines = {name: f"{digest(contents[name])}  {name}\n" for name in names}
+    sampled = lines | {"tokenizer.json": f"{digest(pieces)}  {length}  tokenizer.json\n"}
+    assert "sha256" not in stated and stated["sha256_sample"] == digest("".join(sampled.values()).encode())
+    jsonschema.validate(saved, succeeds("schema", "result").json)
+    path.write_text(json.dumps(saved))
+    assert succeeds("check", path).text.endswith("passed\n")
+    # Results of before state all bytes.
+    before = {key: value for key, value in stated.items() if key != "sha256_sample"} | {"sha256": digest("".join(lines.values()).encode())}
+    path.write_text(json.dumps(saved | {"config": saved["config"] | {"model": before}}))
+    assert succeeds("check", path).text.endswith("passed\n")
+    path.write_text(json.dumps(saved | {"config": saved["config"] | {"model": stated | {"sha256": "0" * 64}}}))
+    assert_fails(run("check", path), 65, "sha256", "0" * 64)
+    path.write_text(json.dumps(saved))
+    with open(folder / "tokenizer.json", "a") as file:
+        file.write(" ")
+    assert_fails(run("check", path), 65, "sha256", stated["sha256_sample"])
 
 
 def test_a_saved_layer_can_be_drawn_and_compared(tmp_path, bert):

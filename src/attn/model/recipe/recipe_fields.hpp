@@ -69,8 +69,8 @@ inline constexpr Recipes cross{{.key = "input.cross",
                                at<&Recipe::input, &SentenceInput::cross>};
 inline constexpr Recipes tokenizer{{.key = "input.tokenizer",
                                     .allowed = allow::one_of(tokenizer_names),
-                                    .meaning = "how to find words; document: remove commas, then split at white space; words: "
-                                               "keep runs of letters, marks and digits with inner ' and -",
+                                    .meaning = "how to find words; document: remove commas, split at white space; words: runs "
+                                               "of letters, marks and digits with inner ' and -",
                                     .usual = "document",
                                     .symbol = "RULE"},
                                    at<&Recipe::input, &SentenceInput::tokenizer>};
@@ -125,7 +125,7 @@ inline constexpr Recipes generator{{.key = "generator",
                                    at<&Recipe::generator>};
 inline constexpr Recipes dtype{{.key = "dtype",
                                 .allowed = allow::one_of(dtype_names),
-                                .meaning = "type that results are rounded to",
+                                .meaning = "type of the results",
                                 .usual = "float32",
                                 .symbol = "TYPE"},
                                at<&Recipe::dtype>};
@@ -147,7 +147,7 @@ inline constexpr Recipes heads{
 inline constexpr Recipes kv_heads{{.key = "dims.kv_heads",
                                    .allowed = allow::integer(1, most_heads),
                                    .meaning = "key/value heads, a divisor of the heads",
-                                   .usual = "as many as heads",
+                                   .usual = "as many",
                                    .symbol = "H_KV"},
                                   at<&Recipe::dims, &Dims::kv_heads>};
 inline constexpr Recipes d_k{{.key = "dims.d_k",
@@ -346,7 +346,7 @@ inline constexpr Recipes scale{
     at<&Recipe::attention, &Attention::scale>};
 inline constexpr Recipes softcap{{.key = "attention.softcap",
                                   .allowed = allow::real_or_0("a finite number above 0 such as 30, or 0 for none"),
-                                  .meaning = "X·tanh(s/X) of each scaled score s, before masks; 0 is none",
+                                  .meaning = "X·tanh(s/X) of each scaled score s, before masks; 0: none",
                                   .symbol = "X"},
                                  at<&Recipe::attention, &Attention::softcap>};
 inline constexpr Recipes dropout{

@@ -26,6 +26,7 @@ struct TrainedConfig {
     std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
+    std::string sha256_sample;             ///< of its files, where one is long; empty: not stated
     std::vector<Index> layers;             ///< empty: all
     Join join = Join::pieces;
     std::vector<std::string> query;       ///< only these rows, as in a recipe
@@ -85,6 +86,13 @@ inline constexpr Fields sha256{{.key = "model.sha256",
                                 .meaning = "SHA-256 of a text with a line per file: its SHA-256, two spaces, its name",
                                 .spelling = Spelling::file},
                                at<&TrainedConfig::sha256>};
+inline constexpr Fields sha256_sample{
+    {.key = "model.sha256_sample",
+     .allowed = field::digest_text,
+     .meaning = "where a file has over 4 MiB: of such a text, where the line of that file is the SHA-256 of 64 pieces of 65536 "
+                "bytes, piece i from byte i·(length - 65536)/63, rounded down, two spaces, its length, two spaces, its name",
+     .spelling = Spelling::file},
+    at<&TrainedConfig::sha256_sample>};
 /// The last layer of any model, until there is one that says its number.
 inline constexpr Index last_layer = field::largest_int32;
 inline constexpr Fields layers{{.key = "model.layers",
@@ -116,13 +124,12 @@ inline constexpr Fields layer_heads{{.key = "layer_heads",
                                     at<&TrainedConfig::layer_heads>};
 inline constexpr Fields pool{{.key = "pool",
                               .allowed = allow::one_of(pool_names),
-                              .meaning = "a vector for each sentence, of its hidden states: the mean over all tokens, the "
-                                         "first or the last token's",
+                              .meaning = "one vector for each sentence, of its hidden states",
                               .symbol = "NAME"},
                              at<&TrainedConfig::pool>};
 
 /// In the order of the JSON.
-inline constexpr std::array all{&sentence, &pair, &ids,   &name, &ignored_keys, &sha256,
+inline constexpr std::array all{&sentence, &pair, &ids,   &name, &ignored_keys, &sha256, &sha256_sample,
                                 &layers,   &join, &query, &head, &layer_heads,  &pool};
 
 } // namespace trained_field
