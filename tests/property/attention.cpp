@@ -398,6 +398,48 @@ TYPED_TEST(Attention, KeepsOnlyWhatIsAskedFor)
     EXPECT_FALSE(stages[core::Stage::head_context].values.empty());
 }
 
+/// Without their scores, keys that no query of a block sees are left out.
+TYPED_TEST(Attention, IsTheSameBitForBitWithoutTheScoresOfKeysThatNobodySees)
+{
+    const core::StageSelection without_scores{core::Stage::masked_scores, core::Stage::weights, core::Stage::entropy,
+                                              core::Stage::lse};
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        AttentionDraw draw(seed);
+        const Index T = draw.number(1, 60), S = draw.number(1500, 2500); // several blocks, of some of the queries
+        oracle::Heads<TypeParam> heads{draw.template normal<TypeParam>({2, T, 3}),
+                                       draw.template normal<TypeParam>({1, S, 3}),
+                                       draw.template normal<TypeParam>({1, S, 2}),
+                                       {}};
+        for (Index i = 0; i < T; ++i) {
+            heads.query_positions.push_back(draw.number(0, S + 20));
+        }
+        core::AttentionOptions options = draw.options();
+        options.causal = options.causal || !options.window;
+        const core::Work work{.threads = 2, .rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage};
+        const auto all = oracle::stages_of(heads, options, oracle::every_stage, work);
+        const auto some = oracle::stages_of(heads, options, without_scores, work);
+        for (const core::Stage stage : core::every_stage) {
+            if (!some[stage].values.empty()) {
+                ASSERT_EQ(some[stage].values, all[stage].values) << "stage " << static_cast<int>(stage) << ", seed " << seed;
+            }
+        }
+    }
+}
+
+TYPED_TEST(Attention, DoesNotCountOverflowsOfKeysThatNobodySees)
+{
+    const TypeParam huge = std::numeric_limits<TypeParam>::max();
+    const oracle::Heads<TypeParam> heads{Tensor<TypeParam>({1, 1, 1}, {huge}),
+                                         Tensor<TypeParam>({1, 2, 1}, {0, huge}),
+                                         Tensor<TypeParam>({1, 2, 1}, {7, 9}),
+                                         {0}};
+    for (const core::StageSelection& selection : {core::StageSelection{}, oracle::every_stage}) {
+        const auto stages = oracle::stages_of(heads, {.causal = true}, selection, {});
+        EXPECT_FALSE(stages.overflowed);
+        EXPECT_EQ(stages[core::Stage::head_context].values.front(), 7);
+    }
+}
+
 TYPED_TEST(Attention, SaysWhenAScoreOverflows)
 {
     const TypeParam huge = std::numeric_limits<TypeParam>::max();

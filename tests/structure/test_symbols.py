@@ -14,11 +14,12 @@ LIBRARY = os.environ["ATTN_LIBRARY"]
 ARCHITECTURE = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout.strip()
 # Of each file that is compiled for one instruction set, the table that comes out of it.
 TILES = {"x86_64": ["avx2", "avx512", "avx512_bf16"], "aarch64": ["neon"]}[ARCHITECTURE]
+FUSED = {"x86_64": ["avx2_fused", "avx512_fused"], "aarch64": []}[ARCHITECTURE]
 UNFUSED = ["baseline", *{"x86_64": ["avx2", "avx512"], "aarch64": []}[ARCHITECTURE]]
 TABLES = {
     **{f"kernels_{variant}.cpp.o": f"attn::core::{variant}_kernels" for variant in TILES},
-    **{f"layer_kernels_{variant}.cpp.o": f"attn::transformer::{variant}_layer_kernels" for variant in UNFUSED},
-    **{f"product_kernels_{variant}.cpp.o": f"attn::core::{variant}_product_kernels" for variant in UNFUSED},
+    **{f"layer_kernels_{variant}.cpp.o": f"attn::transformer::{variant}_layer_kernels" for variant in [*UNFUSED, *FUSED]},
+    **{f"portable_kernels_{variant}.cpp.o": f"attn::core::{variant}_portable_kernels" for variant in UNFUSED},
 }
 
 

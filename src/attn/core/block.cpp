@@ -3,6 +3,7 @@
 #include "attn/core/stages.hpp"
 #include "attn/core/visibility.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <span>
@@ -27,23 +28,28 @@ class Block {
 public:
     Block(const AttentionInputs& inputs, const AttentionOptions& options, const QueryRows& rows, const PerStage<bool>& wanted,
           Rounding rounding)
-        : inputs_(inputs), options_(options), rows_(rows), wanted_(wanted), rounding_(rounding)
+        : inputs_(inputs), options_(options), rows_(rows), wanted_(wanted), rounding_(rounding), seen_(seen_by_rows()),
+          keys_(computed_keys())
     {
+        for (KeyRange& seen : seen_) {
+            seen = seen.begin < seen.end ? KeyRange{seen.begin - keys_.begin, seen.end - keys_.begin} : KeyRange{0, 0};
+        }
     }
 
     /// `aligned` is that of this head.
     [[nodiscard]] BlockStages<Scalar> compute(const KeysAndValues& kv, const Matrix<Scalar>& aligned)
     {
-        const Index d_k = kv.K_transposed.rows();
-        Matrix<Scalar> S = in_stage_digits(scores(kv.K_transposed, aligned)); // scores = Q·Kᵀ, or another function
+        const Index d_k = kv.K_transposed.rows(), count = keys_.end - keys_.begin;
+        // scores = Q·Kᵀ, or another function
+        Matrix<Scalar> S = in_stage_digits(scores(kv.K_transposed.middleCols(keys_.begin, count), aligned));
         keep(S, Stage::scores);
         if (options_.mask_at == MaskAt::scores) {
-            stages_.overflowed = !S.allFinite();
+            stages_.overflowed = !is_finite_where_seen(S);
             S = masked(std::move(S));
         }
         S = in_stage_digits(scale<Scalar>(S, options_.factor(), d_k, rounding_)); // scaled_scores = scores · scale
         if (options_.mask_at == MaskAt::scaled) {
-            stages_.overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
+            stages_.overflowed = !is_finite_where_seen(S); // what overflowed before the scaling has stayed so
         }
         keep(S, Stage::scaled_scores);
         if (options_.softcap) {
@@ -76,18 +82,71 @@ public:
             W = weights(S, options_.weights_type);
         }
         if (wanted_[Stage::head_context]) {
-            stages_[Stage::head_context] = filled(weighted_sum<Scalar>(W, kv.V, rounding_), W); // head_context = weights · V
+            stages_[Stage::head_context] = // head_context = weights · V
+                filled(weighted_sum<Scalar>(W, kv.V.middleRows(keys_.begin, count), rounding_), W);
         }
-        stages_.factors = std::move(W);
+        stages_.factors = of_all_keys(std::move(W), 0);
         return std::move(stages_);
     }
 
 private:
+    /// What each of the rows sees by its place.
+    [[nodiscard]] std::vector<KeyRange> seen_by_rows() const
+    {
+        std::vector<KeyRange> seen;
+        seen.reserve(static_cast<std::size_t>(rows_.count));
+        for (Index i = 0; i < rows_.count; ++i) {
+            seen.push_back(visible_keys(inputs_, options_, rows_.b, rows_.first + i));
+        }
+        return seen;
+    }
+
+    /// What is before and behind all that the rows see takes half of the time of a long causal sequence, and changes nothing:
+    /// the weights there are 0. It is computed where a stage shows it, or is made from all keys at once.
+    [[nodiscard]] KeyRange computed_keys() const
+    {
+        const KeyRange all{0, inputs_.dims().total()};
+        const bool shown = wanted_[Stage::scores] || wanted_[Stage::scaled_scores] || wanted_[Stage::capped_scores];
+        if (shown || !options_.multiplies() || options_.dropout || options_.nan_for_empty_rows) {
+            return all;
+        }
+        KeyRange keys{all.end, 0};
+        for (const KeyRange& seen : seen_) {
+            if (seen.begin < seen.end) {
+                keys = {std::min(keys.begin, seen.begin), std::max(keys.end, seen.end)};
+            }
+        }
+        return keys.begin < keys.end ? keys : KeyRange{0, 0};
+    }
+
     void keep(const Matrix<Scalar>& values, Stage stage)
     {
         if (wanted_[stage]) {
-            stages_[stage] = values;
+            stages_[stage] = of_all_keys(values, stage == Stage::masked_scores ? minus_infinity<Scalar> : 0);
         }
+    }
+
+    /// (count, P+S), with this number where nothing was computed.
+    [[nodiscard]] Matrix<Scalar> of_all_keys(Matrix<Scalar> values, Scalar others) const
+    {
+        const Index total = inputs_.dims().total();
+        if (values.cols() == total) {
+            return values;
+        }
+        Matrix<Scalar> all = Matrix<Scalar>::Constant(rows_.count, total, others);
+        all.middleCols(keys_.begin, values.cols()) = values;
+        return all;
+    }
+
+    [[nodiscard]] bool is_finite_where_seen(const Matrix<Scalar>& S) const
+    {
+        for (Index i = 0; i < rows_.count; ++i) {
+            const KeyRange& seen = seen_[static_cast<std::size_t>(i)];
+            if (!S.row(i).segment(seen.begin, seen.end - seen.begin).allFinite()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     [[nodiscard]] Matrix<Scalar> in_stage_digits(Matrix<Scalar> S) const
@@ -95,7 +154,7 @@ private:
         return options_.stage_type ? with_digits_of<Scalar>(S, *options_.stage_type) : S;
     }
 
-    [[nodiscard]] Matrix<Scalar> scores(const Matrix<double>& K_transposed, const Matrix<Scalar>& aligned) const
+    [[nodiscard]] Matrix<Scalar> scores(const MatrixView<double>& K_transposed, const Matrix<Scalar>& aligned) const
     {
         if (const auto Q = matrix_in_place<Scalar>(inputs_.queries, std::array{rows_.b, rows_.h})) {
             return scores_of(Q->middleRows(rows_.first, rows_.count), K_transposed, aligned);
@@ -104,7 +163,7 @@ private:
         return scores_of(load_matrix<Scalar>(rows, {}), K_transposed, aligned);
     }
 
-    [[nodiscard]] Matrix<Scalar> scores_of(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
+    [[nodiscard]] Matrix<Scalar> scores_of(const MatrixView<Scalar>& Q, const MatrixView<double>& K_transposed,
                                            const Matrix<Scalar>& aligned) const
     {
         if (options_.score == Score::additive) {
@@ -124,28 +183,20 @@ private:
             return S;
         }
         if (has_bias(inputs_, options_)) {
-            S = add_bias<Scalar>(S, bias(S.cols()));
+            S = add_bias<Scalar>(S, bias());
         }
-        S = mask<Scalar>(in_stage_digits(std::move(S)), visible());
+        S = mask<Scalar>(in_stage_digits(std::move(S)), seen_);
         keep(S, Stage::masked_scores);
         return S;
     }
 
-    [[nodiscard]] Matrix<double> bias(Index keys) const
+    [[nodiscard]] Matrix<double> bias() const
     {
+        const Index keys = keys_.end - keys_.begin;
         Matrix<double> values(rows_.count, keys);
-        (void)load_bias(inputs_, options_, {rows_.b, rows_.h, rows_.first, rows_.count, 0, keys}, values.data(), keys);
+        const BiasPlace place{rows_.b, rows_.h, rows_.first, rows_.count, keys_.begin, keys};
+        (void)load_bias(inputs_, options_, place, values.data(), keys);
         return values;
-    }
-
-    [[nodiscard]] std::vector<KeyRange> visible() const
-    {
-        std::vector<KeyRange> ranges;
-        ranges.reserve(static_cast<std::size_t>(rows_.count));
-        for (Index i = 0; i < rows_.count; ++i) {
-            ranges.push_back(visible_keys(inputs_, options_, rows_.b, rows_.first + i));
-        }
-        return ranges;
     }
 
     [[nodiscard]] Scalar empty_row() const
@@ -176,6 +227,8 @@ private:
     const QueryRows& rows_;
     const PerStage<bool>& wanted_;
     Rounding rounding_;
+    std::vector<KeyRange> seen_; ///< by each of the rows, of those that are computed
+    KeyRange keys_;              ///< those that are computed
     BlockStages<Scalar> stages_;
 };
 

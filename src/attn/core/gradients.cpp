@@ -1,7 +1,7 @@
 #include "attn/core/gradients.hpp"
 
 #include "attn/core/block.hpp"
-#include "attn/core/products/products.hpp"
+#include "attn/core/portable/products.hpp"
 #include "attn/core/stages.hpp"
 #include "attn/core/visibility.hpp"
 #include "attn/math/elementary.hpp"

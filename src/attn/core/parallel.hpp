@@ -23,7 +23,7 @@ struct Work {
     int threads = 1;
     /// Called now and then, always on the calling thread, with the share done in [0, 1]. What it throws ends the work.
     std::function<void(double share)> progress = {};
-    Isa isa = Isa::portable;             ///< of attention in float32, where it has a path for it
+    Isa isa = Isa::portable;             ///< of attention and of linear layers in float32, where it has a path for them
     Rounding rounding = Rounding::stage; ///< `step` is portable
 
     /// The same for one of `parts` pieces that are done one after the other.

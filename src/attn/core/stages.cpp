@@ -1,6 +1,6 @@
 #include "attn/core/stages.hpp"
 
-#include "attn/core/products/products.hpp"
+#include "attn/core/portable/products.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -111,7 +111,7 @@ Scalar largest_of_row(const MatrixView<Scalar>& masked, Index i, Scalar sink)
 } // namespace
 
 template <typename Scalar>
-Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B, Rounding rounding)
+Matrix<Scalar> product(const MatrixView<Scalar>& A, const MatrixView<double>& B, Rounding rounding)
 {
     if (A.cols() != B.rows()) {
         throw Error(ErrorKind::internal, "product",
@@ -138,14 +138,14 @@ Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, con
 }
 
 template <typename Scalar>
-Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
+Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const MatrixView<double>& K_transposed, Rounding rounding)
 {
     if (function_of(score).of_product.empty()) {
         return product<Scalar>(Q, K_transposed, rounding);
     }
     return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
         const Matrix<Step> queries = Q.template cast<Step>();
-        const Matrix<Step>& keys = K_transposed.template cast<Step>();
+        const Matrix<Step> keys = K_transposed.template cast<Step>();
         Matrix<Step> made = sum_of_terms<Step, Step>(queries, keys);
         const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
         const RowVector<Step> of_keys = lengths_of_rows<Step>(keys.transpose());
@@ -279,7 +279,7 @@ Exponentials exponentials(const MatrixView<Scalar>& masked, const SoftmaxOptions
             powers = (masked.row(0).array() == maximum).template cast<double>();
         } else {
             powers = (masked.row(0).template cast<Step>().array() - static_cast<Step>(maximum)).template cast<double>();
-            math::exp(powers.data(), powers.data(), powers.size());
+            best_portable_kernels().exp(powers.data(), powers.size());
         }
         Step sum = 0;
         for (const double power : powers) {
@@ -331,7 +331,7 @@ RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>& masked, Scalar sink)
             continue;
         }
         powers = masked.row(i).template cast<double>().array() - maximum;
-        math::exp(powers.data(), powers.data(), powers.size());
+        best_portable_kernels().exp(powers.data(), powers.size());
         double sum = math::exp(static_cast<double>(sink) - maximum);
         for (const double power : powers) {
             sum += power;
@@ -351,10 +351,11 @@ Matrix<Scalar> drop(const MatrixView<Scalar>& weights, const Matrix<double>& kep
 }
 
 template <typename Scalar>
-Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V, Rounding rounding)
+Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const MatrixView<double>& V, Rounding rounding)
 {
-    if (V.allFinite()) {
-        return product<Scalar>(weights, V, rounding);
+    const Matrix<Scalar> sums = product<Scalar>(weights, V, rounding);
+    if (sums.allFinite() || V.allFinite()) { // a value that is not finite leaves no sum of its column finite
+        return sums;
     }
     // A value that overflowed: a key without weight contributes nothing.
     if (by_step<Scalar>(rounding)) {
@@ -392,9 +393,9 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
 }
 
 #define ATTN_INSTANTIATE(Scalar)                                                                                               \
-    template Matrix<Scalar> product(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                               \
+    template Matrix<Scalar> product(const MatrixView<Scalar>&, const MatrixView<double>&, Rounding);                           \
     template Matrix<Scalar> project(const MatrixView<Scalar>&, const Matrix<double>&, const RowVector<double>&, Rounding);     \
-    template Matrix<Scalar> scores(Score, const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                         \
+    template Matrix<Scalar> scores(Score, const MatrixView<Scalar>&, const MatrixView<double>&, Rounding);                     \
     template double length<Scalar>(const RowVector<double>&, Rounding);                                                        \
     template Matrix<Scalar> additive_scores(const MatrixView<Scalar>&, const MatrixView<Scalar>&, const ScoreParameters&,      \
                                             Rounding);                                                                         \
@@ -408,7 +409,7 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> softmax(const MatrixView<Scalar>&, const SoftmaxOptions<Scalar>&);                                 \
     template RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>&, Scalar);                                                 \
     template Matrix<Scalar> drop(const MatrixView<Scalar>&, const Matrix<double>&, double, Rounding);                          \
-    template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                          \
+    template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const MatrixView<double>&, Rounding);                      \
     template RowVector<Scalar> entropy(const MatrixView<Scalar>&);                                                             \
     template Tensor<Scalar> concatenate(const Tensor<Scalar>&);
 

@@ -18,7 +18,8 @@ inline constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity(
 
 /// A (m, k) · B (k, n) → (m, n). Row i needs row i of A alone, so any block of rows gives the same numbers.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B, Rounding rounding = Rounding::stage);
+[[nodiscard]] Matrix<Scalar> product(const MatrixView<Scalar>& A, const MatrixView<double>& B,
+                                     Rounding rounding = Rounding::stage);
 
 /// X (T, D) · W (D, d), plus b (d) to every row unless b is empty → (T, d): queries, keys, values, the output projection.
 template <typename Scalar>
@@ -27,7 +28,7 @@ template <typename Scalar>
 
 /// Of each query (T, d_k) and key, given as Kᵀ (d_k, S) → (T, S); with general scores, of what W_a has made of the keys.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
+[[nodiscard]] Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const MatrixView<double>& K_transposed,
                                     Rounding rounding = Rounding::stage);
 
 /// |x|, one of the lengths that such a function reads.
@@ -102,7 +103,7 @@ template <typename Scalar>
 
 /// weights (T, S) · V (S, d_v) → (T, d_v); a weight of exactly 0 contributes nothing, whatever its value holds.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V,
+[[nodiscard]] Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const MatrixView<double>& V,
                                           Rounding rounding = Rounding::stage);
 
 /// -Σ w·ln w of each row, in nats; 0·ln 0 = 0.

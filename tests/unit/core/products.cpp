@@ -1,4 +1,4 @@
-#include "attn/core/products/products.hpp"
+#include "attn/core/portable/products.hpp"
 
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"
@@ -40,7 +40,7 @@ TEST(AddProduct, GivesTheSameBytesWithEveryInstructionSet)
         const DoubleMatrix A = normals(engine, rows, terms), B = normals(engine, terms, columns),
                            C = normals(engine, rows, columns);
         const DoubleMatrix expected = plain(A, B, C), turned = A.transpose();
-        for (const core::ProductKernels* kernels : core::available_product_kernels()) {
+        for (const core::PortableKernels* kernels : core::available_portable_kernels()) {
             DoubleMatrix sums = C;
             core::add_product(core::columns_of(A, 0, terms), B, sums, *kernels);
             EXPECT_EQ(sums, expected) << rows << " " << terms << " " << columns << ", panels of " << kernels->columns;

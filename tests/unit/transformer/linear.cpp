@@ -120,6 +120,29 @@ TEST(Linear, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads)
     }
 }
 
+/// What is fused is as near to the sum in double as what is not.
+TEST(Linear, IsAsNearToTheSumOfDoublesWithFusedProducts)
+{
+    const Index T = 50, in = 700, out = 20;
+    const attn::StoredTensor W = stored({out, in}, ElementType::float32, 2);
+    const Linear linear{.weight = {W.view()}, .bias = drawn(out, 3), .in = in, .out = out};
+    const Matrix<float> X = matrix(T, in, 1);
+    attn::Matrix<double> wanted(T, out);
+    for (Index t = 0; t < T; ++t) {
+        for (Index o = 0; o < out; ++o) {
+            wanted(t, o) = X.row(t).cast<double>().dot(linear.weights_of(o).cast<double>()) +
+                           static_cast<double>(linear.bias[static_cast<std::size_t>(o)]);
+        }
+    }
+    const auto error_of = [&](attn::core::Isa isa) {
+        return (transformer::apply(linear, X, {.isa = isa}).cast<double>() - wanted).cwiseAbs().maxCoeff();
+    };
+    const double unfused = error_of(attn::core::Isa::portable);
+    for (const attn::core::Isa isa : attn::core::available_isas()) {
+        EXPECT_LE(error_of(isa), 1.5 * unfused) << attn::core::name_of(isa);
+    }
+}
+
 TEST(Linear, ThatIsWorthThreadsGivesTheSameBytesOnThem)
 {
     const Index T = 40, in = 500, out = 1000;

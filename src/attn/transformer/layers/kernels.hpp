@@ -1,10 +1,12 @@
 // The inner loops of a layer as plain functions over raw pointers, one table of them an instruction set.
 //
-// All tables give the same bytes: they multiply and add in the same order, in float32, without fused operations. A vector holds
-// the same number of several tokens, so that its width changes nothing but the time. As with the tables of core/tiles, nothing
-// but the table may come out of a file that is compiled for one instruction set.
+// All tables but the fused ones give the same bytes: they multiply and add in the same order, in float32, without fused
+// operations. A vector holds the same number of several tokens, so that its width changes nothing but the time. The fused ones
+// are for who asks for an instruction set, and take half of the time. As with the tables of core/tiles, nothing but the table
+// may come out of a file that is compiled for one instruction set.
 #pragma once
 
+#include "attn/core/isa.hpp"
 #include "attn/transformer/architecture.hpp"
 
 #include <cstddef>
@@ -38,10 +40,11 @@ struct LayerKernels {
 /// Built for every processor of the architecture: SSE2 on x86-64, NEON on 64-bit Arm.
 extern const LayerKernels baseline_layer_kernels;
 /// These exist only in programs for x86-64.
-extern const LayerKernels avx2_layer_kernels, avx512_layer_kernels;
+extern const LayerKernels avx2_layer_kernels, avx512_layer_kernels, avx2_fused_layer_kernels, avx512_fused_layer_kernels;
 
-/// Those that this processor runs, the fastest last.
+/// Those that this processor runs and that give the same bytes, the fastest last.
 [[nodiscard]] std::vector<const LayerKernels*> available_layer_kernels();
-[[nodiscard]] const LayerKernels& best_layer_kernels();
+/// The fastest of them, for `portable`; the fused ones of an instruction set that has some, which this processor must run.
+[[nodiscard]] const LayerKernels& layer_kernels_of(core::Isa isa);
 
 } // namespace attn::transformer

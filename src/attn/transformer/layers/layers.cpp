@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace attn::transformer {
 
@@ -32,8 +33,16 @@ std::vector<const LayerKernels*> available_layer_kernels()
     return available;
 }
 
-const LayerKernels& best_layer_kernels()
+const LayerKernels& layer_kernels_of(core::Isa isa)
 {
+#if defined(__x86_64__)
+    if (isa == core::Isa::avx2) {
+        return avx2_fused_layer_kernels;
+    }
+    if (isa == core::Isa::avx512) {
+        return avx512_fused_layer_kernels;
+    }
+#endif
     static const LayerKernels& best = *available_layer_kernels().back(); // asked once: see core/isa.cpp
     return best;
 }
@@ -56,11 +65,22 @@ struct Panel {
 /// Hands the kernels the weights of a panel, in place where they can be read there.
 class PanelWeights {
 public:
-    PanelWeights(const Linear& linear, const LayerKernels& kernels)
-        : linear_(linear), stored_(linear.weight.stored), kernels_(kernels)
+    /// Of these outputs. `again`: their weights are read more than once.
+    PanelWeights(const Linear& linear, const LayerKernels& kernels, const Panel& outputs, bool again)
+        : linear_(linear), stored_(linear.weight.stored), kernels_(kernels), first_(outputs.first)
     {
         const auto address = reinterpret_cast<std::uintptr_t>(stored_.bytes.data());
         in_place_ = stored_.type == ElementType::float32 && address % alignof(float) == 0;
+        if (again && !in_place_) {
+            std::vector<float> all(static_cast<std::size_t>(outputs.count * linear.in));
+            for (Index j = 0; j < outputs.count; ++j) {
+                float* const to = all.data() + j * linear.in;
+                for (Index k = 0; k < linear.in; k += chunk) {
+                    (void)row(first_ + j, k, std::min(chunk, linear.in - k), to + k);
+                }
+            }
+            widened_ = std::move(all);
+        }
     }
 
     /// sums += the products of inputs k … k + count of the tile with the panel's weights
@@ -91,6 +111,9 @@ private:
     /// The weights of output o and `count` inputs from k on; `buffer` holds them where they cannot be read in place.
     const float* row(Index o, Index k, Index count, float* buffer) const
     {
+        if (!widened_.empty()) {
+            return widened_.data() + (o - first_) * linear_.in + k;
+        }
         const Index stored = linear_.row(o);
         if (linear_.input_major) {
             const Index step = stored_.shape[1];
@@ -126,6 +149,8 @@ private:
     const TensorView& stored_;
     const LayerKernels& kernels_;
     bool in_place_ = false;
+    Index first_;
+    std::vector<float> widened_; ///< (outputs, in), where they are read more than once and not in place
     std::array<float, panel * chunk> buffer_{};
 };
 
@@ -207,7 +232,7 @@ Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work&
     core::for_each_block(blocks, part, [&](Index block) {
         const Index first = block * outputs_per_block;
         const Panel outputs{first, std::min(outputs_per_block, linear.out - first)};
-        PanelWeights weights(linear, X.kernels());
+        PanelWeights weights(linear, X.kernels(), outputs, X.tiles().size() > 1);
         for (const TokenTile& tile : X.tiles()) {
             compute_tile(weights, linear, tile, outputs, Y);
         }
@@ -218,7 +243,7 @@ Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work&
 
 Matrix<float> apply(const Linear& linear, const MatrixView<float>& X, const core::Work& work)
 {
-    return apply(linear, TokenTiles(X), work);
+    return apply(linear, TokenTiles(X, layer_kernels_of(work.isa)), work);
 }
 
 bool is_weight_type(ElementType type)

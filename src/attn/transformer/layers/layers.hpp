@@ -15,8 +15,8 @@ namespace attn::transformer {
 // Y = X·Wᵀ + b, with weights read where they lie in a mapped file.
 //
 // The sum of each element is S₀ + S₁ + … + b in this order, where S_c sums the 256 products from k = 256·c on one after the
-// other, from zero: all in float32, each product and each sum rounded. No number of threads and no instruction set changes a
-// bit.
+// other, from zero: all in float32, each product and each sum rounded. No number of threads changes a bit, and no processor,
+// unless `work` names an instruction set: there a product may join its sum unrounded.
 
 /// A weight and its bias, as a LinearPart describes them.
 struct Linear {
@@ -42,7 +42,7 @@ struct TokenTile {
 /// computed of them.
 class TokenTiles {
 public:
-    explicit TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels = best_layer_kernels());
+    TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels);
 
     [[nodiscard]] const std::vector<TokenTile>& tiles() const { return tiles_; }
     [[nodiscard]] Index tokens() const { return tokens_; }

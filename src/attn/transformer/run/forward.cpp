@@ -155,7 +155,7 @@ void append(core::Stages<float>& all, const core::Stages<float>& more)
 LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<float>& X, Shared& shared, const Asked& asked,
                    const core::Work& work)
 {
-    const TokenTiles tiles(X);
+    const TokenTiles tiles(X, layer_kernels_of(work.isa));
     const auto projected = [&](const LinearPart& linear) { return apply(model.linear(linear), tiles, work); };
     const auto norm = [&](const std::optional<NormPart>& of) { return of ? std::optional(model.norm(*of)) : std::nullopt; };
     const Rotation* turn = part.rope ? &shared.rotation_of(*part.rope) : nullptr;
@@ -190,7 +190,7 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<f
 
 Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& X, const core::Work& work)
 {
-    const TokenTiles tiles(X);
+    const TokenTiles tiles(X, layer_kernels_of(work.isa));
     const LayerKernels& kernels = tiles.kernels();
     Matrix<float> inner = apply(model.linear(part.up), tiles, work);
     if (part.gate) {
@@ -228,7 +228,7 @@ Matrix<float> logits_of(const Model& model, const HeadPart& head, Matrix<float> 
 {
     if (head.transform) {
         X = apply(model.linear(*head.transform), X, work);
-        best_layer_kernels().activate(head.activation, X.data(), X.size());
+        layer_kernels_of(work.isa).activate(head.activation, X.data(), X.size());
     }
     normalise_by(model, head.norm, X);
     Linear words{.weight = model.table(head.words), .in = X.cols(), .out = model.architecture().embedding.V};

@@ -2,7 +2,7 @@
 
 #include "attn/core/block.hpp"
 #include "attn/core/gradients.hpp"
-#include "attn/core/products/products.hpp"
+#include "attn/core/portable/products.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/rounding.hpp"

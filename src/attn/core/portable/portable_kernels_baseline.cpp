@@ -14,10 +14,10 @@ constexpr Index vectors = 2; ///< of 16 registers
 } // namespace
 } // namespace attn::core
 
-#include "attn/core/products/product_kernels_body.hpp"
+#include "attn/core/portable/portable_kernels_body.hpp"
 
 namespace attn::core {
 
-constinit const ProductKernels baseline_product_kernels = product_kernels;
+constinit const PortableKernels baseline_portable_kernels = portable_kernels;
 
 } // namespace attn::core

@@ -1,8 +1,9 @@
-// The kernel of product_kernels.hpp, for the `lanes` and `vectors` of the file that includes this: that many vectors of a row
+// The kernels of portable_kernels.hpp, for the `lanes` and `vectors` of the file that includes this: that many vectors of a row
 // fit into the registers beside those of three other rows.
 #pragma once
 
-#include "attn/core/products/product_kernels.hpp"
+#include "attn/core/portable/portable_kernels.hpp"
+#include "attn/math/elementary.hpp"
 
 #include <cstring>
 
@@ -73,8 +74,15 @@ void add(const double* A, Index row_step, Index term_step, Index rows, Index cou
     }
 }
 
+void exp(double* powers, Index count)
+{
+    for (Index i = 0; i < count; ++i) {
+        powers[i] = math::exp(powers[i]);
+    }
+}
+
 /// The table of the file that includes this.
-constexpr ProductKernels product_kernels{.columns = vectors * lanes, .add = add};
+constexpr PortableKernels portable_kernels{.columns = vectors * lanes, .add = add, .exp = exp};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

@@ -1,7 +1,7 @@
 // Products of matrices in double, each element summed in index order: the same bytes on every machine.
 #pragma once
 
-#include "attn/core/products/product_kernels.hpp"
+#include "attn/core/portable/portable_kernels.hpp"
 #include "attn/tensor/tensor.hpp"
 
 #include <vector>
@@ -20,12 +20,12 @@ struct LeftFactor {
 [[nodiscard]] LeftFactor transposed(const Matrix<double>& A, Index first, Index count);
 
 /// Those that this processor runs, the fastest last.
-[[nodiscard]] std::vector<const ProductKernels*> available_product_kernels();
-[[nodiscard]] const ProductKernels& best_product_kernels();
+[[nodiscard]] std::vector<const PortableKernels*> available_portable_kernels();
+[[nodiscard]] const PortableKernels& best_portable_kernels();
 
 /// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order.
 /// Throws Error(internal) for sizes that do not go together.
 void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C,
-                 const ProductKernels& kernels = best_product_kernels());
+                 const PortableKernels& kernels = best_portable_kernels());
 
 } // namespace attn::core

@@ -1,4 +1,4 @@
-#include "attn/core/products/products.hpp"
+#include "attn/core/portable/products.hpp"
 
 #include "attn/core/isa.hpp"
 #include "attn/tensor/error.hpp"
@@ -25,23 +25,23 @@ void pack(const MatrixView<double>& B, Index first_row, Index rows, Index first_
 
 } // namespace
 
-std::vector<const ProductKernels*> available_product_kernels()
+std::vector<const PortableKernels*> available_portable_kernels()
 {
-    std::vector<const ProductKernels*> available{&baseline_product_kernels};
+    std::vector<const PortableKernels*> available{&baseline_portable_kernels};
 #if defined(__x86_64__)
     if (is_available(Isa::avx2)) {
-        available.push_back(&avx2_product_kernels);
+        available.push_back(&avx2_portable_kernels);
     }
     if (is_available(Isa::avx512)) {
-        available.push_back(&avx512_product_kernels);
+        available.push_back(&avx512_portable_kernels);
     }
 #endif
     return available;
 }
 
-const ProductKernels& best_product_kernels()
+const PortableKernels& best_portable_kernels()
 {
-    static const ProductKernels& best = *available_product_kernels().back(); // asked once: see isa.cpp
+    static const PortableKernels& best = *available_portable_kernels().back(); // asked once: see isa.cpp
     return best;
 }
 
@@ -55,7 +55,7 @@ LeftFactor transposed(const Matrix<double>& A, Index first, Index count)
     return {A.data() + first, count, A.rows(), 1, A.cols()};
 }
 
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const ProductKernels& kernels)
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const PortableKernels& kernels)
 {
     if (A.terms != B.rows() || A.rows != C.rows() || B.cols() != C.cols()) {
         throw Error(ErrorKind::internal, "product",
