@@ -102,7 +102,6 @@ def test_layer_and_head_are_named_together_or_apart(model):
     assert explained(folder, "--layer", "2", "--head", "2.1", "--query", "mat") == both
     for command in ("run", "explain"):
         assert_fails(run(command, SENTENCE, "--model", folder, "--layer", "1", "--head", "2.1"), 2, "--head", "layer 2", "--layer 1")
-        assert_fails(run(command, SENTENCE, "--model", folder, "--head", "2.1,1.1"), 2, "--head", "2.1,1.1", "one layer")
         assert_fails(run(command, SENTENCE, "--model", folder, "--head", "2.x"), 2, "--head", "x")
         assert_fails(run(command, SENTENCE, "--head", "2.1"), 2, "--head", "--model")
         assert_fails(run(command, SENTENCE, "--model", folder, "--head", "3.0"), 2, "--layer", "3", "0 to 2")

@@ -55,7 +55,7 @@ def test_pooled_states_are_those_of_the_plain_way(tmp_path, make, how):
 
 def test_a_mean_is_added_up_in_double_and_rounded_once(bert):
     done = result(bert[0], "--layer", "1", "--show", "hidden_states", "--pool", "mean")["layers"][0]
-    assert done["pooled"] == numpy.float32(numpy.float32(done["hidden_states"]).astype("float64").mean(0)).tolist()
+    assert (numpy.float32(done["pooled"]) == numpy.float32(numpy.float32(done["hidden_states"]).astype("float64").mean(0))).all()
     first, last = (result(bert[0], "--layer", "1", "--pool", how)["layers"][0]["pooled"] for how in ("first", "last"))
     assert (first, last) == (done["hidden_states"][0], done["hidden_states"][-1])
 
@@ -64,7 +64,7 @@ def test_a_vector_stands_in_every_format(tmp_path, bert):
     options = ("run", "the cat", "--model", f"{bert[0]}/", "--layer", "1", "--pool", "mean")
     wanted = succeeds(*options, "--json").json
     vector = wanted["layers"][0]["pooled"]
-    assert list(wanted["layers"][0]) == ["layer", "dims", "attention", "pooled"]
+    assert list(wanted["layers"][0]) == ["layer", "dims", "pooled"]
     jsonschema.validate(wanted, succeeds("schema", "result").json)
     table = succeeds(*options).text
     assert "\nlayer 1\n\npooled (8,)\n" in table
@@ -120,7 +120,7 @@ def test_a_line_has_its_vector_in_every_format_of_text(llama):
     options = ("--model", f"{llama[0]}/", "--layer", "1", "--pool", "mean")
     for name in ("json", "csv", "table"):
         done = succeeds("run", "--lines", "-", *options, "--format", name, stdin="the cat\nthe dog\n").text
-        assert done.count("pooled") == {"json": 4, "csv": 16, "table": 2}[name]  # in JSON it stands in the config, too
+        assert done.count("pooled") == {"json": 2, "csv": 16, "table": 2}[name]
 
 
 def test_where_a_vector_has_no_place(tmp_path, bert):
@@ -287,7 +287,7 @@ def test_layers_are_ranges_and_the_last(bert, typed, numbers):
     assert all(0 <= number <= 2 for number in done["config"]["model"]["layers"])
 
 
-@pytest.mark.parametrize("typed", ["2-1", "-1", "1-", "0--1", "0-x", "first", "0-last", "1.5", ""])
+@pytest.mark.parametrize("typed", ["2-1", "-1", "1-", "0--1", "0-x", "first", "0-last", "1.5"])
 def test_layers_that_are_none(bert, typed):
     assert_fails(run("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", typed), 2, "--layer", "all, last, or layers from 0, such as 0,2-5")
 
