@@ -3,6 +3,7 @@
 #include "attn/io/models/protobuf.hpp"
 #include "attn/io/models/scored_pieces.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -133,40 +135,64 @@ void require_whole(const ModelProto& model)
 
 // ---- its steps -------------------------------------------------------------------------------------------------------------
 
-/// As the package computes scores: what a user defines costs less than all else, and what is unknown costs more.
+/// With the package's own scores (0.2.3) of pieces that a user defines and of the unknown.
 text::UnigramModel unigram(const ModelProto& model)
 {
+    constexpr double bonus = 0.1; // for each byte but one
     constexpr float unknown_penalty = 10;
-    constexpr double user_defined_penalty = 0.1;
     float least = std::numeric_limits<float>::max();
-    float most = std::numeric_limits<float>::min(); // the package's own slip: all scores lie below it
     text::UnigramModel found;
     found.byte_fallback = model.byte_fallback;
-    for (const ScoredPiece& piece : model.pieces) {
-        if (piece.type == PieceType::normal) {
-            least = std::min(least, static_cast<float>(piece.score));
-            most = std::max(most, static_cast<float>(piece.score));
-        }
-    }
     for (std::size_t i = 0; i < model.pieces.size(); ++i) {
         const ScoredPiece& piece = model.pieces[i];
-        const bool user_defined = piece.type == PieceType::user_defined;
-        const double score = double{static_cast<float>(piece.text.size()) * most} - user_defined_penalty;
-        found.scores.push_back(user_defined ? score : piece.type == PieceType::normal ? piece.score : text::never_in_text);
-        if (piece.type == PieceType::unknown) {
-            found.unknown = i;
+        switch (piece.type) {
+        case PieceType::normal:
+            found.scores.push_back(piece.score);
+            least = std::min(least, static_cast<float>(piece.score));
+            break;
+        case PieceType::user_defined:
+            found.scores.push_back(static_cast<float>(bonus * static_cast<double>(piece.text.size() - 1)));
+            break;
+        case PieceType::unknown: found.unknown = i; [[fallthrough]];
+        default: found.scores.push_back(text::never_in_text);
         }
     }
     found.unknown_score = least - unknown_penalty;
     return found;
 }
 
+/// What the package does with these is not done here: it takes a pair of unused pieces apart again, and joins characters that
+/// are no pieces. None of its trainers leaves such pieces.
+void require_pairs_of_pieces(const ModelProto& model)
+{
+    std::unordered_set<std::string_view> parts;
+    for (const ScoredPiece& piece : model.pieces) {
+        if (piece.type == PieceType::normal || piece.type == PieceType::user_defined) {
+            parts.insert(piece.text);
+        }
+    }
+    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+        const ScoredPiece& piece = model.pieces[i];
+        if (piece.type == PieceType::unused) {
+            throw Error(ErrorKind::data, place_in(pieces_list, i), "an unused piece", "others in a byte-pair encoding");
+        }
+        for (std::string_view rest = piece.text; piece.type == PieceType::normal && !rest.empty();) {
+            const std::string_view character = rest.substr(0, front(rest).bytes);
+            if (!parts.contains(character)) {
+                throw Error(ErrorKind::data, place_in(pieces_list, i),
+                            fmt::format("{}, whose {} is no piece", in_quotes(piece.text), in_quotes(character)),
+                            "pieces made of others in a byte-pair encoding");
+            }
+            rest.remove_prefix(character.size());
+        }
+    }
+}
+
 /// Pairs, and characters alone, which are pairs that are never joined.
 void set_pairs(text::TokenizerSpec& spec, const ModelProto& model, bool joined)
 {
-    if (joined && count_of(model, PieceType::unused) > 0) {
-        throw Error(ErrorKind::data, "pieces of type unused", std::to_string(count_of(model, PieceType::unused)),
-                    "none in a byte-pair encoding");
+    if (joined) {
+        require_pairs_of_pieces(model);
     }
     text::BytePairModel pairs = scored_pairs(joined ? model.pieces : std::vector<ScoredPiece>());
     pairs.show_unknown = true;
@@ -176,13 +202,13 @@ void set_pairs(text::TokenizerSpec& spec, const ModelProto& model, bool joined)
         if (piece.type == PieceType::unknown) {
             pairs.unknown = std::string(piece.text);
         }
-        if (piece.type == PieceType::unknown || piece.type == PieceType::control) {
-            pairs.never_in_text.push_back(static_cast<std::uint32_t>(i));
-        } else if (piece.type == PieceType::user_defined) {
+        if (piece.type == PieceType::user_defined) {
             spec.added.push_back({.id = static_cast<std::int32_t>(i),
                                   .content = std::string(piece.text),
                                   .normalized = true,
                                   .as_written = true});
+        } else if (piece.type != PieceType::normal) {
+            pairs.never_in_text.push_back(static_cast<std::uint32_t>(i));
         }
     }
     spec.model = std::move(pairs);
