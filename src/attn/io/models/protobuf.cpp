@@ -44,7 +44,7 @@ ProtoMessage ProtoField::message() const
 
 void ProtoReader::refuse(std::string_view value, std::string_view allowed) const
 {
-    throw Error(ErrorKind::data, fmt::format("byte {}", message_.at + read_), value, allowed);
+    throw Error(ErrorKind::data, fmt::format("byte {} of the protobuf", message_.at + read_), value, allowed);
 }
 
 Bytes ProtoReader::take(std::uint64_t count)

@@ -53,22 +53,22 @@ TEST(Protobuf, ReadsFieldsOfEveryWire)
 
 TEST(Protobuf, RefusesWhatDoesNotEndWithinTheMessage)
 {
-    EXPECT_EQ(fault_of("\x08"), "byte 1: got 1 bytes; allowed: up to 0, which are left");
-    EXPECT_EQ(fault_of("\x08\x80"), "byte 2: got 1 bytes; allowed: up to 0, which are left");
-    EXPECT_EQ(fault_of("\x0a\x03no"), "byte 2: got 3 bytes; allowed: up to 2, which are left");
+    EXPECT_EQ(fault_of("\x08"), "byte 1 of the protobuf: got 1 bytes; allowed: up to 0, which are left");
+    EXPECT_EQ(fault_of("\x08\x80"), "byte 2 of the protobuf: got 1 bytes; allowed: up to 0, which are left");
+    EXPECT_EQ(fault_of("\x0a\x03no"), "byte 2 of the protobuf: got 3 bytes; allowed: up to 2, which are left");
     EXPECT_EQ(fault_of("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-              "byte 11: got 18446744073709551615 bytes; allowed: up to 0, which are left");
-    EXPECT_EQ(fault_of("\x0d\x01\x02\x03"), "byte 1: got 4 bytes; allowed: up to 3, which are left");
-    EXPECT_EQ(fault_of("\x09\x01"), "byte 1: got 8 bytes; allowed: up to 1, which are left");
+              "byte 11 of the protobuf: got 18446744073709551615 bytes; allowed: up to 0, which are left");
+    EXPECT_EQ(fault_of("\x0d\x01\x02\x03"), "byte 1 of the protobuf: got 4 bytes; allowed: up to 3, which are left");
+    EXPECT_EQ(fault_of("\x09\x01"), "byte 1 of the protobuf: got 8 bytes; allowed: up to 1, which are left");
     EXPECT_EQ(fault_of("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-              "byte 11: got a varint of more than 10 bytes; allowed: 64 bits");
+              "byte 11 of the protobuf: got a varint of more than 10 bytes; allowed: 64 bits");
 }
 
 TEST(Protobuf, RefusesOtherWiresAndFieldZero)
 {
-    EXPECT_EQ(fault_of("\x0b"), "byte 1: got wire type 3; allowed: 0, 1, 2, 5"); // a group
-    EXPECT_EQ(fault_of("\x0f"), "byte 1: got wire type 7; allowed: 0, 1, 2, 5");
-    EXPECT_EQ(fault_of("\x02\x01x"), "byte 1: got field 0; allowed: fields from 1 on");
+    EXPECT_EQ(fault_of("\x0b"), "byte 1 of the protobuf: got wire type 3; allowed: 0, 1, 2, 5"); // a group
+    EXPECT_EQ(fault_of("\x0f"), "byte 1 of the protobuf: got wire type 7; allowed: 0, 1, 2, 5");
+    EXPECT_EQ(fault_of("\x02\x01x"), "byte 1 of the protobuf: got field 0; allowed: fields from 1 on");
 }
 
 TEST(Protobuf, GivesAValueAsItsWireOnly)

@@ -165,7 +165,7 @@ TEST(SentencePiece, RefusesWhatIsNoModel)
     EXPECT_NE(fault_in(unknown_piece + piece("a", 0) + piece("a", 0)).find("'a' twice"), std::string::npos);
     EXPECT_EQ(fault_in(unknown_piece + sized_field(3, sized_field(2, "short"))).substr(0, 50),
               "the normalizer's precompiled_charsmap: got 5 bytes");
-    EXPECT_EQ(fault_in("\x0a\x7f"s), "byte 2: got 127 bytes; allowed: up to 0, which are left");
+    EXPECT_EQ(fault_in("\x0a\x7f"s), "byte 2 of the protobuf: got 127 bytes; allowed: up to 0, which are left");
 }
 
 TEST(SentencePiece, RefusesPairsOfWhatIsNoPiece)
