@@ -66,7 +66,7 @@ private:
         std::uint32_t piece;
         std::uint32_t left; ///< bytes
     };
-    static constexpr std::size_t most = std::size_t{1} << 28U; ///< bytes of all of them: Gemma's take 5 million
+    static constexpr std::size_t most = std::size_t{1} << 28U; ///< bytes of all that may be one: Gemma's take 13 million
 
     [[nodiscard]] double score(const Way& way) const { return all_[way.piece].score; }
 
@@ -74,21 +74,21 @@ private:
     {
         const std::string_view piece = all_[i].text;
         for (std::size_t left = front(piece).bytes; left < piece.size(); left += front(piece.substr(left)).bytes) {
+            tried_ += piece.size();
             if (joined_.contains(piece.substr(0, left)) && joined_.contains(piece.substr(left))) {
-                bytes_ += piece.size();
                 ways_.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(left)});
             }
         }
-        if (bytes_ > most) {
-            throw Error(ErrorKind::data, "the tokenizer", "pieces that are made of each other in too many ways",
-                        fmt::format("{} bytes of merges", most));
+        if (tried_ > most) {
+            throw Error(ErrorKind::data, "the tokenizer", "pieces that may be made of each other in too many ways",
+                        fmt::format("{} bytes of ways", most));
         }
     }
 
     const std::vector<ScoredPiece>& all_;
     std::unordered_set<std::string_view> joined_;
     std::vector<Way> ways_;
-    std::size_t bytes_ = 0;
+    std::size_t tried_ = 0; ///< bytes
 };
 
 } // namespace
