@@ -1,14 +1,16 @@
-// Pieces as text::PieceTokenizer makes them, for tests/oracle/live_tokenizers.py: reads the tokenizer.json that it is told,
-// then one JSON string, or an array of two, a line,
+// Pieces as text::PieceTokenizer makes them, for tests/oracle/live_tokenizers.py and live_sentencepiece.py: reads the
+// tokenizer.json or .model that it is told, then one JSON string, or an array of two, a line,
 //
 //   "a sentence"
 //   ["a sentence", "another"]
 //
 // and prints a line for each: [ids, pieces, [[begin, end], …] in bytes, types, sentences].
 //
+//   piece_ids FILE.model vocab.json   with the ids of a vocabulary, as Marian has them
 //   piece_ids FILE --times [TEXT]   seconds to read the file, to make the tokenizer, and megabytes of TEXT per second
 #include "attn/io/json/json_reader.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
+#include "attn/io/models/sentencepiece.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/text/pieces/pieces.hpp"
 
@@ -82,6 +84,16 @@ std::string answer(const PieceTokenizer& tokenizer, const std::string& line)
     return json_of(tokenizer.encode(pair.at(0), pair.at(1)));
 }
 
+attn::text::TokenizerSpec spec_of(const std::vector<std::string>& arguments, const std::string& file)
+{
+    if (!arguments[0].ends_with(".model")) {
+        return attn::io::read_tokenizer(file);
+    }
+    const attn::io::Bytes model = attn::io::as_bytes(file);
+    return arguments.size() == 1 ? attn::io::sentencepiece_tokenizer(model)
+                                 : attn::io::marian_tokenizer(model, attn::io::read_vocabulary(file_text(arguments[1])));
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begin)
 {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -107,12 +119,12 @@ void print_times(const std::string& json, const std::string& sentence)
 int main(int count, char** values)
 try {
     const std::vector<std::string> arguments(values + 1, values + count);
-    const std::string json = file_text(arguments.at(0));
-    if (arguments.size() > 1) {
-        print_times(json, arguments.size() > 2 ? file_text(arguments[2]) : "one sentence");
+    const std::string file = file_text(arguments.at(0));
+    if (arguments.size() > 1 && arguments[1] == "--times") {
+        print_times(file, arguments.size() > 2 ? file_text(arguments[2]) : "one sentence");
         return 0;
     }
-    const PieceTokenizer tokenizer(attn::io::read_tokenizer(json));
+    const PieceTokenizer tokenizer(spec_of(arguments, file));
     for (std::string line; std::getline(std::cin, line);) {
         std::cout << answer(tokenizer, line) << '\n';
     }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 
@@ -19,6 +20,8 @@ namespace {
 
 constexpr const char* config_file = "config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
+constexpr const char* tokenizer_config_file = "tokenizer_config.json";
+constexpr std::array sentencepiece_files{"spiece.model", "tokenizer.model", "sentencepiece.bpe.model"};
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* index_file = "model.safetensors.index.json";
 constexpr const char* draws_file = "draws.json";
@@ -119,6 +122,24 @@ std::vector<io::NamedBytes> ModelFolder::weights()
     return files;
 }
 
+std::optional<text::PieceTokenizer> ModelFolder::tokenizer(const std::string& model_type, bool required)
+{
+    const auto here = [&](const char* name) { return is_there(folder_ + name); };
+    const auto* const model_file = std::ranges::find_if(sentencepiece_files, here);
+    if (here(tokenizer_file) || (required && model_file == sentencepiece_files.end())) {
+        const io::NamedBytes tokenizer_json = map(tokenizer_file);
+        return named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); });
+    }
+    if (model_file == sentencepiece_files.end()) {
+        return std::nullopt;
+    }
+    const io::NamedBytes settings = here(tokenizer_config_file) ? map(tokenizer_config_file) : io::NamedBytes();
+    const io::TextEnds ends = named(settings.name.empty() ? quoted_path(folder_) : settings.name,
+                                    [&] { return io::read_text_ends(settings.bytes, model_type); });
+    const io::NamedBytes model = map(*model_file);
+    return named(model.name, [&] { return io::read_sentencepiece(model.bytes, ends); });
+}
+
 /// A line for each file. `sampled`: of a long one with the digest of its pieces, and its length.
 std::string ModelFolder::listing(bool sampled) const
 {
@@ -196,11 +217,7 @@ void ModelFolder::open_folder(const std::string& path, const std::vector<std::st
     const io::NamedBytes config_json = map(config_file);
     auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, ignored); });
     const bool is_drawn = is_there(folder_ + draws_file);
-    std::optional<text::PieceTokenizer> tokenizer;
-    if (!is_drawn || is_there(folder_ + tokenizer_file)) {
-        const io::NamedBytes tokenizer_json = map(tokenizer_file);
-        tokenizer = named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); });
-    }
+    std::optional<text::PieceTokenizer> pieces = tokenizer(architecture.type, !is_drawn);
     if (is_drawn && is_there(folder_ + weights_file)) {
         throw Error(ErrorKind::data, quoted_path(folder_), fmt::format("{} and {}", weights_file, draws_file), "one of them");
     }
@@ -211,7 +228,7 @@ void ModelFolder::open_folder(const std::string& path, const std::vector<std::st
     };
     const transformer::Weights tensors = is_drawn ? draw() : io::read_weights(weights());
     trained_ = named(quoted_path(folder_), [&] {
-        return std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(tokenizer),
+        return std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(pieces),
                                                 is_drawn);
     });
 }

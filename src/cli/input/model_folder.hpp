@@ -1,5 +1,5 @@
-// The files of a whole trained model: a .gguf, or a folder as model hubs have it, with config.json, tokenizer.json, and
-// model.safetensors or several files that model.safetensors.index.json lists.
+// The files of a whole trained model: a .gguf, or a folder as model hubs have it, with config.json, tokenizer.json or a model
+// of SentencePiece, and model.safetensors or several files that model.safetensors.index.json lists.
 #pragma once
 
 #include "attn/io/models/model_files.hpp"
@@ -32,6 +32,8 @@ public:
 private:
     [[nodiscard]] io::NamedBytes map(const std::string& name);
     [[nodiscard]] std::vector<io::NamedBytes> weights();
+    /// Of the folder's tokenizer.json, or where it has none of its model of SentencePiece.
+    [[nodiscard]] std::optional<text::PieceTokenizer> tokenizer(const std::string& model_type, bool required);
     void open(model::TrainedConfig& config, Digests digests, const std::string& beside);
     void open_path(const model::TrainedConfig& config, const std::string& beside);
     void open_gguf(const std::string& path, const std::vector<std::string>& ignored);

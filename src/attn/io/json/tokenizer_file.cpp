@@ -28,6 +28,14 @@ class ModelReader {
 public:
     ModelReader(JsonScanner& scanner, std::string_view text) : scanner_(scanner), rest_(text) {}
 
+    /// Ids of pieces, without the rest of a model.
+    text::PieceList read_ids()
+    {
+        require('{', "the vocabulary", "an object of pieces and ids");
+        vocabulary();
+        return std::move(tables_.vocabulary);
+    }
+
     ModelTables read()
     {
         bool has_vocabulary = false;
@@ -234,11 +242,29 @@ FileParts read_parts(std::string_view json)
 
 } // namespace
 
-text::TokenizerSpec read_tokenizer(std::string_view json)
+namespace {
+
+void require_addressable(std::string_view json)
 {
     if (json.size() > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(ErrorKind::too_large, "JSON", fmt::format("{} bytes", json.size()), "up to 4294967295");
     }
+}
+
+} // namespace
+
+text::PieceList read_vocabulary(std::string_view json)
+{
+    require_addressable(json);
+    JsonScanner scanner(json);
+    text::PieceList vocabulary = ModelReader(scanner, json).read_ids();
+    scanner.end();
+    return vocabulary;
+}
+
+text::TokenizerSpec read_tokenizer(std::string_view json)
+{
+    require_addressable(json);
     FileParts parts = read_parts(json);
     const JsonDocument model(parts.model.rest, "model");
     const JsonDocument steps(parts.steps);

@@ -18,4 +18,7 @@ namespace attn::io {
 /// together is for text::PieceTokenizer to say.
 [[nodiscard]] text::TokenizerSpec read_tokenizer(std::string_view json);
 
+/// What a vocab.json says: {"piece": id, …}. Throws as read_tokenizer().
+[[nodiscard]] text::PieceList read_vocabulary(std::string_view json);
+
 } // namespace attn::io

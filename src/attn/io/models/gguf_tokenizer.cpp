@@ -1,5 +1,6 @@
 #include "attn/io/models/gguf_tokenizer.hpp"
 
+#include "attn/io/models/scored_pieces.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 #include "attn/text/tokenizer.hpp"
@@ -12,7 +13,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,14 +33,6 @@ constexpr std::string_view tokens_key = "tokenizer.ggml.tokens", types_key = "to
                            model_key = "tokenizer.ggml.model", pre_key = "tokenizer.ggml.pre";
 constexpr std::string_view word_begin = "\u2581"; ///< ▁
 
-/// What tokenizer.ggml.token_type says of a token.
-enum class TokenType { normal = 1, unknown, control, user_defined, unused, byte };
-
-struct FoundToken {
-    std::string_view text;
-    TokenType type = TokenType::normal;
-};
-
 /// The metadata of the tokenizer.
 class Tokens {
 public:
@@ -51,19 +43,14 @@ public:
             throw Error(ErrorKind::data, tokens_key, fmt::format("{} bytes", list.bytes.size()), "less than 4 GiB");
         }
         for (const std::string_view text : texts_of(list, tokens_key)) {
-            text::require_utf8(text, place(tokens_key, all_.size()));
-            if (text.size() > most_bytes) {
-                throw Error(ErrorKind::data, place(tokens_key, all_.size()), fmt::format("a piece of {} bytes", text.size()),
-                            fmt::format("up to {}", most_bytes));
-            }
-            all_.push_back({text});
+            add_piece(all_, {text}, tokens_key);
         }
         if (find(types_key) != nullptr) {
             read_types();
         }
     }
 
-    [[nodiscard]] const std::vector<FoundToken>& all() const { return all_; }
+    [[nodiscard]] const std::vector<ScoredPiece>& all() const { return all_; }
 
     [[nodiscard]] const GgufValue* find(std::string_view key) const
     {
@@ -124,7 +111,7 @@ public:
         if (const auto found = id(keys)) {
             return *found;
         }
-        const auto token = std::ranges::find(all_, text, &FoundToken::text);
+        const auto token = std::ranges::find(all_, text, &ScoredPiece::text);
         if (token == all_.end()) {
             throw Error(ErrorKind::data, *keys.begin(), "nothing", "the id of a token; there is no " + in_quotes(text));
         }
@@ -142,24 +129,34 @@ public:
         return numbers;
     }
 
-    [[nodiscard]] static std::string place(std::string_view key, std::size_t i) { return fmt::format("{}[{}]", key, i); }
+    /// With their scores.
+    [[nodiscard]] std::vector<ScoredPiece> scored() const
+    {
+        const std::vector<double> scores = numbers(scores_key);
+        std::vector<ScoredPiece> pieces = all_;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            if (!std::isfinite(scores[i])) {
+                throw Error(ErrorKind::data, place_in(scores_key, i), fmt::format("{}", scores[i]), "a finite number");
+            }
+            pieces[i].score = scores[i];
+        }
+        return pieces;
+    }
 
 private:
-    static constexpr std::size_t most_bytes = 2048; ///< of a piece, as in a tokenizer.json
-
     void read_types()
     {
         const std::vector<double> types = numbers(types_key);
         for (std::size_t i = 0; i < all_.size(); ++i) {
             if (!(types[i] >= 1 && types[i] <= 6)) {
-                throw Error(ErrorKind::data, place(types_key, i), fmt::format("{}", types[i]), "1 to 6");
+                throw Error(ErrorKind::data, place_in(types_key, i), fmt::format("{}", types[i]), "1 to 6");
             }
-            all_[i].type = static_cast<TokenType>(static_cast<int>(types[i]));
+            all_[i].type = static_cast<PieceType>(static_cast<int>(types[i]));
         }
     }
 
     const GgufFile& file_;
-    std::vector<FoundToken> all_;
+    std::vector<ScoredPiece> all_;
 };
 
 // ---- the parts of a tokenizer that all have --------------------------------------------------------------------------------
@@ -168,30 +165,10 @@ private:
 void add_tokens(TokenizerSpec& spec, const Tokens& tokens)
 {
     for (std::size_t i = 0; i < tokens.all().size(); ++i) {
-        const FoundToken& token = tokens.all()[i];
-        const bool special = token.type == TokenType::control || token.type == TokenType::unknown;
-        if ((special || token.type == TokenType::user_defined) && !token.text.empty()) {
+        const ScoredPiece& token = tokens.all()[i];
+        const bool special = token.type == PieceType::control || token.type == PieceType::unknown;
+        if ((special || token.type == PieceType::user_defined) && !token.text.empty()) {
             spec.added.push_back({.id = static_cast<std::int32_t>(i), .content = std::string(token.text), .special = special});
-        }
-    }
-}
-
-/// `begin` and `end`, where there are some, around each sentence.
-void set_template(TokenizerSpec& spec, std::optional<std::int32_t> begin, std::optional<std::int32_t> end)
-{
-    for (std::vector<TemplateItem>& items : spec.templates) {
-        items.clear();
-    }
-    for (std::size_t count = 0; count < 2; ++count) {
-        for (int sentence = 0; sentence <= static_cast<int>(count); ++sentence) {
-            std::vector<TemplateItem>& items = spec.templates.at(count);
-            if (begin) {
-                items.push_back({-1, *begin, sentence});
-            }
-            items.push_back({sentence, 0, sentence});
-            if (end) {
-                items.push_back({-1, *end, sentence});
-            }
         }
     }
 }
@@ -209,8 +186,8 @@ void set_template(TokenizerSpec& spec, const Tokens& tokens, bool usually_begins
         }
         return id;
     };
-    set_template(spec, id_if("tokenizer.ggml.add_bos_token", usually_begins, "tokenizer.ggml.bos_token_id"),
-                 id_if("tokenizer.ggml.add_eos_token", false, "tokenizer.ggml.eos_token_id"));
+    put_around(spec, id_if("tokenizer.ggml.add_bos_token", usually_begins, "tokenizer.ggml.bos_token_id"),
+               id_if("tokenizer.ggml.add_eos_token", false, "tokenizer.ggml.eos_token_id"));
 }
 
 // ---- byte-pair encoding over bytes -----------------------------------------------------------------------------------------
@@ -263,7 +240,7 @@ void add_merge(text::MergeList& merges, std::string_view pair, std::size_t rank)
 {
     const std::size_t space = pair.find(' ');
     if (space == std::string_view::npos || pair.find(' ', space + 1) != std::string_view::npos) {
-        throw Error(ErrorKind::data, Tokens::place(merges_key, rank), in_quotes(pair), "two pieces and a space between them");
+        throw Error(ErrorKind::data, place_in(merges_key, rank), in_quotes(pair), "two pieces and a space between them");
     }
     merges.add(pair.substr(0, space), pair.substr(space + 1));
 }
@@ -284,9 +261,9 @@ TokenizerSpec byte_pairs(const Tokens& tokens)
     spec.splitter.emplace_back(Split{{Pattern::Kind::regex, std::string(pre.pattern)}});
     spec.splitter.emplace_back(text::ByteAlphabet());
 
-    const std::vector<FoundToken>& all = tokens.all();
+    const std::vector<ScoredPiece>& all = tokens.all();
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].type == TokenType::normal || all[i].type == TokenType::byte) {
+        if (all[i].type == PieceType::normal || all[i].type == PieceType::byte) {
             spec.vocabulary.add(all[i].text, static_cast<std::int32_t>(i));
         }
     }
@@ -297,7 +274,7 @@ TokenizerSpec byte_pairs(const Tokens& tokens)
     }
     const std::vector<std::string_view> merges = texts_of(list, merges_key);
     for (std::size_t rank = 0; rank < merges.size(); ++rank) {
-        text::require_utf8(merges[rank], Tokens::place(merges_key, rank));
+        text::require_utf8(merges[rank], place_in(merges_key, rank));
         add_merge(model.merges, merges[rank], rank);
     }
     spec.model = std::move(model);
@@ -308,88 +285,20 @@ TokenizerSpec byte_pairs(const Tokens& tokens)
 
 // ---- SentencePiece's pair encoding -----------------------------------------------------------------------------------------
 
-/// Every way to make a piece out of two, the piece of the highest score first.
-class ScoredMerges {
-public:
-    explicit ScoredMerges(const Tokens& tokens) : all_(tokens.all()), scores_(tokens.numbers(scores_key))
-    {
-        for (std::size_t i = 0; i < all_.size(); ++i) {
-            if (!std::isfinite(scores_[i])) {
-                throw Error(ErrorKind::data, Tokens::place(scores_key, i), fmt::format("{}", scores_[i]), "a finite number");
-            }
-            if (is_joined(i)) {
-                pieces_.emplace(all_[i].text, i);
-            }
-        }
-    }
-
-    [[nodiscard]] text::MergeList list()
-    {
-        for (std::size_t i = 0; i < all_.size(); ++i) {
-            if (is_joined(i)) {
-                add_ways(i);
-            }
-        }
-        std::ranges::stable_sort(ways_, [&](const Way& a, const Way& b) { return scores_[a.piece] > scores_[b.piece]; });
-        text::MergeList merges;
-        for (const Way& way : ways_) {
-            const std::string_view piece = all_[way.piece].text;
-            merges.add(piece.substr(0, way.left), piece.substr(way.left));
-        }
-        return merges;
-    }
-
-private:
-    struct Way {
-        std::uint32_t piece;
-        std::uint32_t left; ///< bytes
-    };
-    static constexpr std::size_t most = std::size_t{1} << 28U; ///< bytes of all of them: Gemma's take 5 million
-
-    [[nodiscard]] bool is_joined(std::size_t i) const { return all_[i].type == TokenType::normal && !all_[i].text.empty(); }
-
-    void add_ways(std::size_t i)
-    {
-        const std::string_view piece = all_[i].text;
-        for (std::size_t left = front(piece).bytes; left < piece.size(); left += front(piece.substr(left)).bytes) {
-            if (pieces_.contains(piece.substr(0, left)) && pieces_.contains(piece.substr(left))) {
-                bytes_ += piece.size();
-                ways_.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(left)});
-            }
-        }
-        if (bytes_ > most) {
-            throw Error(ErrorKind::data, tokens_key, "pieces that are made of each other in too many ways",
-                        fmt::format("{} bytes of merges", most));
-        }
-    }
-
-    const std::vector<FoundToken>& all_;
-    std::vector<double> scores_;
-    std::unordered_map<std::string_view, std::size_t> pieces_;
-    std::vector<Way> ways_;
-    std::size_t bytes_ = 0;
-};
-
-TokenizerSpec scored_pairs(const Tokens& tokens)
+TokenizerSpec sentencepiece_pairs(const Tokens& tokens)
 {
     TokenizerSpec spec;
     if (tokens.flag("tokenizer.ggml.add_space_prefix", true)) {
         spec.normalizer.emplace_back(text::Prepend{std::string(word_begin)});
     }
     spec.normalizer.emplace_back(text::Replace{{Pattern::Kind::literal, " "}, std::string(word_begin)});
-    text::BytePairModel model{.merges = ScoredMerges(tokens).list(), .fuse_unknown = true};
-    const std::vector<FoundToken>& all = tokens.all();
+    spec.model = scored_pairs(tokens.scored());
+    const std::vector<ScoredPiece>& all = tokens.all();
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const FoundToken& token = all[i];
-        if (token.type == TokenType::unknown) {
-            model.unknown = std::string(token.text);
-        }
-        model.byte_fallback = model.byte_fallback || token.type == TokenType::byte;
-        if (token.type == TokenType::normal || token.type == TokenType::unknown || token.type == TokenType::byte) {
-            spec.vocabulary.add(token.text, static_cast<std::int32_t>(i));
+        if (all[i].type == PieceType::normal || all[i].type == PieceType::unknown || all[i].type == PieceType::byte) {
+            spec.vocabulary.add(all[i].text, static_cast<std::int32_t>(i));
         }
     }
-    spec.model = std::move(model);
     add_tokens(spec, tokens);
     set_template(spec, tokens, true);
     return spec;
@@ -410,17 +319,17 @@ std::string word_piece(std::string_view token)
 }
 
 /// A model that knows capitals has pieces with them.
-bool has_capitals(const std::vector<FoundToken>& all)
+bool has_capitals(const std::vector<ScoredPiece>& all)
 {
-    return std::ranges::any_of(all, [](const FoundToken& token) {
-        return token.type == TokenType::normal && !token.text.starts_with('[') &&
+    return std::ranges::any_of(all, [](const ScoredPiece& token) {
+        return token.type == PieceType::normal && !token.text.starts_with('[') &&
                std::ranges::any_of(token.text, [](char c) { return c >= 'A' && c <= 'Z'; });
     });
 }
 
 TokenizerSpec word_pieces(const Tokens& tokens)
 {
-    const std::vector<FoundToken>& all = tokens.all();
+    const std::vector<ScoredPiece>& all = tokens.all();
     TokenizerSpec spec;
     spec.normalizer = {text::CleanText(), text::SpaceChinese()};
     if (!has_capitals(all)) {
@@ -430,7 +339,7 @@ TokenizerSpec word_pieces(const Tokens& tokens)
     spec.splitter = {Split{{Pattern::Kind::white_space, {}}, Behavior::removed},
                      Split{{Pattern::Kind::punctuation, {}}, Behavior::isolated}};
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].type != TokenType::unused) {
+        if (all[i].type != PieceType::unused) {
             spec.vocabulary.add(word_piece(all[i].text), static_cast<std::int32_t>(i));
         }
     }
@@ -462,7 +371,7 @@ TokenizerSpec gguf_tokenizer(const GgufFile& file)
         return byte_pairs(tokens);
     }
     if (model == "llama") {
-        return scored_pairs(tokens);
+        return sentencepiece_pairs(tokens);
     }
     if (model == "bert") {
         return word_pieces(tokens);

@@ -23,6 +23,24 @@ text::PieceTokenizer read_pieces(Bytes tokenizer)
     return text::PieceTokenizer(read_tokenizer(as_text(tokenizer)));
 }
 
+text::PieceTokenizer read_sentencepiece(Bytes model, const TextEnds& ends)
+{
+    text::TokenizerSpec spec = sentencepiece_tokenizer(model);
+    put_around(spec, ends);
+    return text::PieceTokenizer(std::move(spec));
+}
+
+TextEnds read_text_ends(Bytes tokenizer_config, std::string_view model_type)
+{
+    return text_ends(tokenizer_config.empty() ? transformer::ConfigValues() : read_model_config(as_text(tokenizer_config)),
+                     model_type);
+}
+
+text::PieceTokenizer read_marian_pieces(Bytes model, Bytes vocabulary)
+{
+    return text::PieceTokenizer(marian_tokenizer(model, read_vocabulary(as_text(vocabulary))));
+}
+
 transformer::Weights read_draws(Bytes draws, const transformer::Architecture& architecture)
 {
     transformer::Weights weights;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attn/io/bytes.hpp"
+#include "attn/io/models/sentencepiece.hpp"
 #include "attn/model/trained/run_trained.hpp"
 
 #include <optional>
@@ -24,6 +25,15 @@ struct NamedBytes {
 
 /// What a tokenizer.json says. Throws Error(data).
 [[nodiscard]] text::PieceTokenizer read_pieces(Bytes tokenizer);
+
+/// What a model of SentencePiece says (spiece.model, tokenizer.model); what is put around a text is the caller's to say. Throws
+/// Error(data).
+[[nodiscard]] text::PieceTokenizer read_sentencepiece(Bytes model, const TextEnds& ends);
+/// What stands around a text by a tokenizer_config.json, or where that is empty by the model_type alone. Throws Error(data).
+[[nodiscard]] TextEnds read_text_ends(Bytes tokenizer_config, std::string_view model_type);
+
+/// One side of a translation by Marian: source.spm or target.spm, whose pieces have the ids of vocab.json. Throws Error(data).
+[[nodiscard]] text::PieceTokenizer read_marian_pieces(Bytes model, Bytes vocabulary);
 
 /// The tensors of .safetensors. Throws Error(data), naming the file.
 [[nodiscard]] transformer::Weights read_weights(const std::vector<NamedBytes>& files);

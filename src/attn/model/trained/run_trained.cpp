@@ -242,7 +242,7 @@ Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenize
 {
     const Index rows = model.architecture().embedding.V;
     if (tokenizer && tokenizer->size() > rows) {
-        throw Error(ErrorKind::data, "tokenizer.json", fmt::format("ids up to {}", tokenizer->size() - 1),
+        throw Error(ErrorKind::data, "the tokenizer", fmt::format("ids up to {}", tokenizer->size() - 1),
                     "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
     }
 }

@@ -126,6 +126,7 @@ BytePair::BytePair(const PieceIndex& vocabulary, BytePairModel model)
         }
     }
     model_.merges = {};
+    model_.ranks = {};
 }
 
 std::size_t BytePair::slot_of(std::uint64_t pair) const
@@ -149,7 +150,8 @@ BytePair::Merge BytePair::found_merge(const PieceIndex& vocabulary, std::size_t 
                                         : std::string_view(made)),
                     "pieces of the vocabulary");
     }
-    return {std::uint64_t{*first} << 32U | *second, static_cast<std::uint32_t>(rank), *both};
+    const auto place = static_cast<std::uint32_t>(rank);
+    return {std::uint64_t{*first} << 32U | *second, model_.ranks.empty() ? place : model_.ranks[rank], *both};
 }
 
 /// In place of an earlier one of the same pair.
@@ -187,7 +189,8 @@ std::vector<Token> BytePair::symbols(const PieceIndex& vocabulary, std::string_v
             name += span.end == word.size() ? model_.suffix : "";
             character = name;
         }
-        if (const std::optional<std::uint32_t> entry = vocabulary.find(character)) {
+        const std::optional<std::uint32_t> entry = vocabulary.find(character);
+        if (entry && !std::ranges::binary_search(model_.never_in_text, *entry)) {
             found.push_back({*entry, span});
             unknown_before = false;
         } else if (const auto bytes = bytes_.tokens(word, span)) {
@@ -196,7 +199,7 @@ std::vector<Token> BytePair::symbols(const PieceIndex& vocabulary, std::string_v
         } else if (unknown_ && unknown_before && model_.fuse_unknown) {
             found.back().span.end = span.end;
         } else if (unknown_) {
-            found.push_back({*unknown_, span});
+            found.push_back({*unknown_, span, model_.show_unknown});
             unknown_before = true;
         } else if (model_.unknown) {
             (void)require_piece(vocabulary, *model_.unknown, "model.unk_token");
@@ -331,7 +334,9 @@ Unigram::Unigram(const PieceIndex& vocabulary, UnigramModel model)
     if (model_.scores.size() != pieces || (model_.unknown && *model_.unknown >= pieces)) {
         throw Error(ErrorKind::internal, "a Unigram model does not fit its vocabulary");
     }
-    if (pieces > 0) {
+    if (model_.unknown_score) {
+        unknown_score_ = *model_.unknown_score;
+    } else if (pieces > 0) {
         unknown_score_ = *std::min_element(model_.scores.begin(), model_.scores.end()) - unknown_penalty;
     }
 }
@@ -341,7 +346,9 @@ std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_
     constexpr std::uint32_t no_entry = 0xFFFFFFFF;
     const auto unknown = model_.unknown ? static_cast<std::uint32_t>(*model_.unknown) : no_entry;
     std::vector<Best> best(word.size() + 1);
-    const auto offer = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t entry, double score) {
+    const auto rounded = [&](double sum) { return model_.unknown_score ? double{static_cast<float>(sum)} : sum; };
+    const auto offer = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t entry, double sum) {
+        const double score = rounded(sum);
         if (!best[end].reached || score > best[end].score) {
             best[end] = {score, begin, entry, true};
         }
@@ -350,6 +357,9 @@ std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_
         const double before = best[character.begin].score;
         bool single = false;
         vocabulary.each_beginning({}, word.substr(character.begin), budget, [&](std::size_t size, std::uint32_t entry) {
+            if (model_.scores[entry] == never_in_text) {
+                return;
+            }
             const std::uint32_t end = character.begin + static_cast<std::uint32_t>(size);
             offer(character.begin, end, entry, before + model_.scores[entry]);
             single = single || end == character.end;
@@ -376,13 +386,14 @@ std::vector<Token> Unigram::tokens(const PieceIndex& vocabulary, std::string_vie
     std::vector<Token> found;
     for (Token& token : best_path(vocabulary, word, budget)) {
         if (token.unknown) {
-            if (const std::optional<std::uint32_t> known = vocabulary.find(part(word, token.span))) {
+            const std::string_view text = part(word, token.span);
+            if (const auto known = model_.unknown_score ? std::nullopt : vocabulary.find(text)) {
                 token = {*known, token.span}; // unknown one by one, but not together
             } else if (const auto bytes = bytes_.tokens(word, token.span)) {
                 found.insert(found.end(), bytes->begin(), bytes->end());
                 continue;
             } else if (!model_.unknown) {
-                throw Error(ErrorKind::data, "the sentence", in_quotes(part(word, token.span)),
+                throw Error(ErrorKind::data, "the sentence", in_quotes(text),
                             "what the vocabulary has, since it has no unk_id");
             }
         }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace attn::text {
 
@@ -89,29 +90,39 @@ std::uint32_t CharacterMapper::unit(std::size_t place) const
     return units_[place];
 }
 
-std::optional<std::string_view> CharacterMapper::replacement(std::string_view key) const
+std::string_view CharacterMapper::replacement_at(std::size_t begin) const
 {
+    if (begin > replacements_.size() ||
+        (begin < replacements_.size() && (static_cast<unsigned char>(replacements_[begin]) & 0xC0U) == 0x80U)) {
+        throw Error(ErrorKind::data, charsmap, fmt::format("a replacement at byte {}", begin),
+                    fmt::format("the beginning of one of its {} bytes", replacements_.size()));
+    }
+    const std::string_view rest = std::string_view(replacements_).substr(begin);
+    return rest.substr(0, rest.find('\0'));
+}
+
+std::optional<CharacterMapper::Replacement> CharacterMapper::replacement(std::string_view text, bool longest,
+                                                                         Budget& budget) const
+{
+    std::optional<Replacement> found;
     std::size_t place = children_of(unit(0));
-    for (const char c : key) {
-        const auto byte = static_cast<unsigned char>(c);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        budget.spend(1);
+        const auto byte = static_cast<unsigned char>(text[i]);
         place ^= byte;
         const std::uint32_t here = unit(place);
         if ((here & 0x800000FFU) != byte) {
-            return std::nullopt;
+            break;
         }
         place ^= children_of(here);
         if ((here >> 8U & 1U) != 0) {
-            const std::size_t begin = unit(place) & 0x7FFFFFFFU;
-            if (begin > replacements_.size() ||
-                (begin < replacements_.size() && (static_cast<unsigned char>(replacements_[begin]) & 0xC0U) == 0x80U)) {
-                throw Error(ErrorKind::data, charsmap, fmt::format("a replacement at byte {}", begin),
-                            fmt::format("the beginning of one of its {} bytes", replacements_.size()));
+            found = Replacement{replacement_at(unit(place) & 0x7FFFFFFFU), i + 1};
+            if (!longest) {
+                break;
             }
-            const std::string_view rest = std::string_view(replacements_).substr(begin);
-            return rest.substr(0, rest.find('\0'));
         }
     }
-    return std::nullopt;
+    return found;
 }
 
 AlignedText CharacterMapper::mapped(const AlignedText& text) const
@@ -122,20 +133,94 @@ AlignedText CharacterMapper::mapped(const AlignedText& text) const
         const Span cluster{begin, cluster_end(all, begin)};
         begin = cluster.end;
         if (cluster.size() <= longest_cluster) {
-            if (const auto whole = replacement(part(all, cluster))) {
-                out.append(*whole, text.source(cluster));
+            if (const auto whole = replacement(part(all, cluster), false, text.budget())) {
+                out.append(whole->text, text.source(cluster));
                 continue;
             }
         }
         each_character(all, cluster, [&](std::int32_t, Span character) {
-            if (const auto single = replacement(part(all, character))) {
-                out.append(*single, text.source(character));
+            if (const auto single = replacement(part(all, character), false, text.budget())) {
+                out.append(single->text, text.source(character));
             } else {
                 out.append(text, character);
             }
         });
     }
     return out;
+}
+
+// ---- SentencePiece's own pass ----------------------------------------------------------------------------------------------
+
+namespace {
+
+PieceList list_of(const std::vector<std::string>& strings)
+{
+    PieceList list;
+    for (const std::string& each : strings) {
+        list.add(each, 0);
+    }
+    return list;
+}
+
+} // namespace
+
+SentencePieceNormalizer::SentencePieceNormalizer(const SentencePieceRules& rules)
+    : rules_(rules), kept_(list_of(rules.kept), true, "a user-defined piece")
+{
+    if (!rules.map.empty()) {
+        mapper_.emplace(rules.map);
+    }
+    rules_.map.clear();
+    rules_.kept.clear();
+}
+
+/// What the first bytes of a text become: a kept string stays, and so does a character that the map does not know.
+CharacterMapper::Replacement SentencePieceNormalizer::first(std::string_view text, Budget& budget) const
+{
+    std::size_t size = 0;
+    kept_.each_beginning({}, text, budget, [&](std::size_t longest, std::uint32_t) { size = longest; });
+    if (size == 0 && mapper_) {
+        if (const auto found = mapper_->replacement(text, true, budget)) {
+            return *found;
+        }
+    }
+    size = size == 0 ? front(text).bytes : size;
+    return {text.substr(0, size), size};
+}
+
+AlignedText SentencePieceNormalizer::normalized(const AlignedText& text) const
+{
+    const std::string_view all = text.text();
+    const std::string_view space = rules_.escape ? "\u2581" : " ";
+    AlignedText out = text.fresh();
+    bool begun = false;
+    bool behind_space = rules_.few_spaces;
+    for (std::size_t at = 0; at < all.size();) {
+        const auto [made, size] = first(all.substr(at), text.budget());
+        const Span source = text.source(Span{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + size)});
+        at += size;
+        if (!begun && rules_.few_spaces && made == " ") {
+            continue;
+        }
+        if (!std::exchange(begun, true) && rules_.prefix) {
+            out.append(space, text.source(at - size));
+        }
+        const std::size_t spaces = behind_space ? std::min(made.find_first_not_of(' '), made.size()) : 0;
+        for (std::size_t i = spaces; i < made.size(); ++i) {
+            out.append(made[i] == ' ' ? space : made.substr(i, 1), source);
+        }
+        behind_space = spaces < made.size() ? rules_.few_spaces && made.ends_with(' ') : behind_space;
+    }
+    Span inner = out.all();
+    while (rules_.few_spaces && part(out.text(), inner).ends_with(space)) {
+        inner.end -= static_cast<std::uint32_t>(space.size());
+    }
+    AlignedText done = text.fresh();
+    done.append(out, inner);
+    if (begun && rules_.suffix) {
+        done.append(space, text.source(all.size() - 1));
+    }
+    return done;
 }
 
 // ---- all steps -------------------------------------------------------------------------------------------------------------
@@ -355,6 +440,8 @@ Normalizer::Step Normalizer::prepared(const NormalizerStep& step)
                 return Replacer{Matcher(each.pattern), each.content};
             } else if constexpr (std::is_same_v<Each, CharacterMap>) {
                 return CharacterMapper(each.bytes);
+            } else if constexpr (std::is_same_v<Each, SentencePieceRules>) {
+                return SentencePieceNormalizer(each);
             } else {
                 return each;
             }
@@ -398,6 +485,7 @@ AlignedText Normalizer::normalized(AlignedText text) const
         AlignedText operator()(const Prepend& prepend) const { return prepended(text, prepend.text); }
         AlignedText operator()(const Replacer& replacer) const { return replaced(text, replacer); }
         AlignedText operator()(const CharacterMapper& mapper) const { return mapper.mapped(text); }
+        AlignedText operator()(const SentencePieceNormalizer& rules) const { return rules.normalized(text); }
     };
     for (const Step& step : steps_) {
         text = std::visit(Run{text}, step);

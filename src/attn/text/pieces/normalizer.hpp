@@ -3,6 +3,7 @@
 
 #include "attn/text/pieces/aligned.hpp"
 #include "attn/text/pieces/matcher.hpp"
+#include "attn/text/pieces/piece_index.hpp"
 #include "attn/text/pieces/tokenizer_spec.hpp"
 
 #include <memory>
@@ -32,12 +33,36 @@ public:
     /// of itself.
     [[nodiscard]] AlignedText mapped(const AlignedText& text) const;
 
+    /// What replaces the first bytes of a text, and how many they are.
+    struct Replacement {
+        std::string_view text;
+        std::size_t size;
+    };
+    /// Of the strings that `text` begins with, the longest one's, or the shortest one's.
+    [[nodiscard]] std::optional<Replacement> replacement(std::string_view text, bool longest, Budget& budget) const;
+
 private:
-    [[nodiscard]] std::optional<std::string_view> replacement(std::string_view key) const;
     [[nodiscard]] std::uint32_t unit(std::size_t place) const;
+    [[nodiscard]] std::string_view replacement_at(std::size_t begin) const;
 
     std::vector<std::uint32_t> units_;
     std::string replacements_;
+};
+
+/// SentencePieceRules, run (normalizer.cc of google/sentencepiece).
+class SentencePieceNormalizer {
+public:
+    /// Throws Error(data) for a map that is none, and for a kept string that is there twice.
+    explicit SentencePieceNormalizer(const SentencePieceRules& rules);
+
+    [[nodiscard]] AlignedText normalized(const AlignedText& text) const;
+
+private:
+    [[nodiscard]] CharacterMapper::Replacement first(std::string_view text, Budget& budget) const;
+
+    SentencePieceRules rules_; ///< without what the other members are made of
+    PieceIndex kept_;
+    std::optional<CharacterMapper> mapper_;
 };
 
 /// Unicode's normalization form of it. What a character decomposes into stands for that character; a composed one for all that
@@ -57,7 +82,8 @@ private:
         Matcher matcher;
         std::string content;
     };
-    using Step = std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replacer, CharacterMapper>;
+    using Step = std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replacer, CharacterMapper,
+                              SentencePieceNormalizer>;
 
     [[nodiscard]] static Step prepared(const NormalizerStep& step);
     [[nodiscard]] static AlignedText replaced(const AlignedText& text, const Replacer& replacer);

@@ -143,18 +143,25 @@ AddedTokens wanted(const std::vector<AddedToken>& added, const Normalizer& norma
     std::vector<AddedTokens::Wanted> found;
     for (std::size_t token = 0; token < added.size(); ++token) {
         if (added[token].normalized == normalized) {
-            found.push_back({normalized ? normalizer.normalized(added[token].content, budget) : added[token].content,
+            const std::string& content = added[token].content;
+            found.push_back({normalized && !added[token].as_written ? normalizer.normalized(content, budget) : content,
                              static_cast<std::uint32_t>(token)});
         }
     }
     return {added, found};
 }
 
+std::optional<PieceIndex> indexed(std::optional<PieceList> names)
+{
+    return names ? std::optional<PieceIndex>(std::in_place, std::move(*names), false, "the vocabulary") : std::nullopt;
+}
+
 bool writes_spaces(const std::vector<NormalizerStep>& steps)
 {
     return std::any_of(steps.begin(), steps.end(), [](const NormalizerStep& step) {
         const auto* replace = std::get_if<Replace>(&step);
-        return replace != nullptr && replace->content == sentencepiece_space;
+        const auto* rules = std::get_if<SentencePieceRules>(&step);
+        return (replace != nullptr && replace->content == sentencepiece_space) || (rules != nullptr && rules->escape);
     });
 }
 
@@ -215,6 +222,8 @@ struct PieceTokenizer::Parts {
     Splitter splitter;
     PieceIndex vocabulary;
     Model model;
+    std::optional<PieceIndex> names;
+    std::uint32_t unknown_name; ///< among them
     std::vector<AddedToken> added;
     PiecesById by_id;
     AddedTokens raw;
@@ -226,9 +235,11 @@ struct PieceTokenizer::Parts {
     explicit Parts(TokenizerSpec spec)
         : normalizer(spec.normalizer), splitter(spec.splitter),
           vocabulary(std::move(spec.vocabulary), needs_beginnings(spec.model), "model.vocab"),
-          model(prepared(vocabulary, std::move(spec.model))), added(with_known_ids(std::move(spec.added), vocabulary)),
-          by_id(vocabulary, added), raw(wanted(added, normalizer, false)), normalized(wanted(added, normalizer, true)),
-          templates(std::move(spec.templates)), trimmed(spec.trimmed),
+          model(prepared(vocabulary, std::move(spec.model))), names(indexed(std::move(spec.names))),
+          unknown_name(names ? require_piece(*names, "<unk>", "the vocabulary's piece for what it does not know") : 0),
+          added(with_known_ids(std::move(spec.added), with_ids())),
+          by_id(with_ids(), names ? std::vector<AddedToken>() : added), raw(wanted(added, normalizer, false)),
+          normalized(wanted(added, normalizer, true)), templates(std::move(spec.templates)), trimmed(spec.trimmed),
           writes_spaces(text::writes_spaces(spec.normalizer) || splitter.space() == sentencepiece_space)
     {
         for (const auto& items : templates) {
@@ -240,22 +251,27 @@ struct PieceTokenizer::Parts {
         }
     }
 
+    [[nodiscard]] const PieceIndex& with_ids() const { return names ? *names : vocabulary; }
+    [[nodiscard]] Index id_by_name(std::string_view text, Index own) const
+    {
+        return names ? names->pieces().entries[names->find(text).value_or(unknown_name)].id : own;
+    }
     [[nodiscard]] std::string_view text_of(Index id) const
     {
         const PiecesById::Place place = by_id.require(id);
-        return place.added ? std::string_view(added[place.number].content) : vocabulary.pieces().text(place.number);
+        return place.added ? std::string_view(added[place.number].content) : with_ids().pieces().text(place.number);
     }
     [[nodiscard]] Piece piece_of(const AddedToken& token, Span source) const
     {
-        return {.id = token.id, .text = token.content, .begin = source.begin, .end = source.end, .special = token.special};
+        const Index id = id_by_name(token.content, token.id);
+        return {.id = id, .text = token.content, .begin = source.begin, .end = source.end, .special = token.special};
     }
     [[nodiscard]] Piece piece_of(const Token& token, std::string_view word, Span source) const
     {
         const PieceList& pieces = vocabulary.pieces();
-        return {.id = pieces.entries[token.entry].id,
-                .text = std::string(token.unknown ? part(word, token.span) : pieces.text(token.entry)),
-                .begin = source.begin,
-                .end = source.end};
+        const std::string_view text = token.unknown ? part(word, token.span) : pieces.text(token.entry);
+        const Index id = id_by_name(text, pieces.entries[token.entry].id);
+        return {.id = id, .text = std::string(text), .begin = source.begin, .end = source.end};
     }
 
     void append_words(std::vector<Piece>& pieces, AlignedText text) const;
@@ -381,8 +397,9 @@ bool PieceTokenizer::has(Index id) const
 
 std::optional<Index> PieceTokenizer::id_of(std::string_view piece) const
 {
-    if (const std::optional<std::uint32_t> entry = parts_->vocabulary.find(piece)) {
-        return parts_->vocabulary.pieces().entries[*entry].id;
+    const PieceIndex& pieces = parts_->with_ids();
+    if (const std::optional<std::uint32_t> entry = pieces.find(piece)) {
+        return pieces.pieces().entries[*entry].id;
     }
     const auto token =
         std::find_if(parts_->added.begin(), parts_->added.end(), [&](const AddedToken& each) { return each.content == piece; });

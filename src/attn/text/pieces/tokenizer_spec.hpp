@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -98,7 +99,18 @@ struct Replace {
 struct CharacterMap {
     std::string bytes;
 };
-using NormalizerStep = std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replace, CharacterMap>;
+/// SentencePiece's own normalizer, one pass: at each place the longest string that `map` knows is replaced, and no space is
+/// written behind another one.
+struct SentencePieceRules {
+    std::string map = {};               ///< as a CharacterMap's; empty: every character stays
+    std::vector<std::string> kept = {}; ///< strings that stay as they are
+    bool prefix = true;                 ///< a space before a text that is not empty,
+    bool suffix = false;                ///< or behind it
+    bool few_spaces = true;             ///< one at most between words, none at the ends but these
+    bool escape = true;                 ///< spaces become ▁
+};
+using NormalizerStep = std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replace, CharacterMap,
+                                    SentencePieceRules>;
 
 // Steps of a pre-tokenizer.
 
@@ -132,19 +144,26 @@ struct WordPieceModel {
 /// Characters, of which the pair of the lowest rank is joined, the leftmost first, until none is left.
 struct BytePairModel {
     MergeList merges = {};
+    std::vector<std::uint32_t> ranks = {}; ///< of the merges, where several are wanted alike; empty: their places
     std::optional<std::string> unknown = {};
     std::string prefix = {}; ///< of every character but a word's first
     std::string suffix = {}; ///< of a word's last character
     bool fuse_unknown = false;
-    bool byte_fallback = false; ///< <0xE2> for each byte of an unknown character
-    bool ignore_merges = false; ///< for a word of the vocabulary
+    bool show_unknown = false;                     ///< its text is the sentence's
+    std::vector<std::uint32_t> never_in_text = {}; ///< entries, in order, that no character is
+    bool byte_fallback = false;                    ///< <0xE2> for each byte of an unknown character
+    bool ignore_merges = false;                    ///< for a word of the vocabulary
 };
 /// The pieces with the largest sum of scores.
 struct UnigramModel {
-    std::vector<double> scores;              ///< of each entry of the vocabulary
+    std::vector<double> scores;              ///< of each entry of the vocabulary; never_in_text of some
     std::optional<std::size_t> unknown = {}; ///< an entry
     bool byte_fallback = false;
+    /// As SentencePiece itself: the score of an unknown character, which no entry of several can replace; sums are float32.
+    /// Otherwise 10 less than the lowest score, and sums are float64.
+    std::optional<float> unknown_score = {};
 };
+inline constexpr double never_in_text = -std::numeric_limits<double>::infinity();
 /// A word is a piece, or `unknown`.
 struct WordLevelModel {
     std::string unknown = "[UNK]";
@@ -158,7 +177,8 @@ struct AddedToken {
     bool single_word = false; ///< only between what belongs to no word
     bool lstrip = false;      ///< takes the white space before it,
     bool rstrip = false;      ///< and after it
-    bool normalized = false;  ///< is looked for in normalized text, itself normalized
+    bool normalized = false;  ///< is looked for in normalized text, itself normalized,
+    bool as_written = false;  ///< or not
     bool special = false;
 };
 
@@ -180,6 +200,7 @@ struct TokenizerSpec {
     std::vector<SplitterStep> splitter;
     PieceList vocabulary; ///< the model's, without added tokens
     PieceModel model;
+    std::optional<PieceList> names = {}; ///< ids go by these alone; what is not among them has that of <unk>
     std::vector<AddedToken> added;
     std::array<std::vector<TemplateItem>, 2> templates{
         std::vector<TemplateItem>{{0, 0, 0}}, std::vector<TemplateItem>{{0, 0, 0}, {1, 0, 1}}}; ///< of one sentence, of two

@@ -203,6 +203,9 @@ TEST(GgufTokenizer, JoinsThePairOfTheHighestScore)
     EXPECT_EQ(pieces_of(keys, "abc"), (std::vector<std::string>{"\u2581", "a", "bc"}));
     keys.back() = scores(0x40000000U, 0x3f800000U);
     EXPECT_EQ(pieces_of(keys, "abc"), (std::vector<std::string>{"\u2581", "ab", "c"}));
+    keys[1] = texts("tokenizer.ggml.tokens", {"a", "b", "c", "bc", "ab", "\u2581"});
+    keys.back() = scores(0x3f800000U, 0x3f800000U); // equal: the leftmost pair
+    EXPECT_EQ(pieces_of(keys, "abc"), (std::vector<std::string>{"\u2581", "ab", "c"}));
 }
 
 TEST(GgufTokenizer, GivesWordPiecesTheirMarksBack)

@@ -117,6 +117,22 @@ TEST(BytePair, JoinsFromTheLeftWhereRanksAreEqual)
     EXPECT_EQ(tokens_of(index, model, "aaaaaaa"), "aaaa[0,4) aa[4,6) a[6,7)");
 }
 
+TEST(BytePair, JoinsTheLeftmostOfWhatIsWantedAlike)
+{
+    const PieceIndex index = index_of({"a", "b", "c", "ab", "bc"});
+    BytePairModel model{.merges = merges({{"b", "c"}, {"a", "b"}})};
+    EXPECT_EQ(tokens_of(index, BytePair(index, model), "abc"), "a[0,1) bc[1,3)");
+    model.ranks = {7, 7};
+    EXPECT_EQ(tokens_of(index, BytePair(index, model), "abc"), "ab[0,2) c[2,3)");
+}
+
+TEST(BytePair, TakesNoCharacterThatIsNeverInText)
+{
+    const PieceIndex index = index_of({"<unk>", "a", "|"});
+    const BytePair model(index, {.unknown = "<unk>", .show_unknown = true, .never_in_text = {0, 2}});
+    EXPECT_EQ(tokens_of(index, model, "a|"), "a[0,1) ?|?[1,2)");
+}
+
 TEST(BytePair, LeavesUnknownCharactersOutOrNamesThem)
 {
     const PieceIndex index = index_of({"<unk>", "a", "b"});
@@ -251,6 +267,16 @@ TEST(Unigram, GivesAnUnknownPathThePieceThatItSpells)
 {
     const PieceIndex index = index_of({"<unk>", "xy", "q"});
     EXPECT_EQ(tokens_of(index, Unigram(index, unigram({30, 30, 30})), "xy"), "xy[0,2)"); // two unknowns bring 40
+}
+
+TEST(Unigram, ComputesAsSentencePieceWhereItSaysSo)
+{
+    const PieceIndex index = index_of({"<unk>", "a", "b", "xy", "ab"});
+    UnigramModel model = unigram({never_in_text, -1, -1, never_in_text, -2.00000001});
+    EXPECT_EQ(tokens_of(index, Unigram(index, model), "ab"), "a[0,1) b[1,2)");
+    model.unknown_score = -11.0F;
+    EXPECT_EQ(tokens_of(index, Unigram(index, model), "ab"), "ab[0,2)"); // the same as float32, and found first
+    EXPECT_EQ(tokens_of(index, Unigram(index, model), "axy<unk>a"), "a[0,1) ?xy<unk>?[1,8) a[8,9)");
 }
 
 TEST(Unigram, FallsBackOnBytesOrRefuses)

@@ -177,4 +177,25 @@ TEST(CharacterMap, RefusesWhatLeadsOutOfItself)
     EXPECT_NE(error_of([&] { (void)normalized({CharacterMap{map + "\xff"}}, "a"); }).find("no UTF-8"), std::string::npos);
 }
 
+TEST(SentencePieceRules, WriteOneSpaceBetweenWordsAndOneInFront)
+{
+    EXPECT_EQ(aligned({SentencePieceRules{}}, " a  é "), "▁a▁é|1-2 1-2 1-2 1-2 2-3 2-3 2-3 4-6 4-6");
+    EXPECT_EQ(normalized({SentencePieceRules{}}, "  "), "");
+    EXPECT_EQ(normalized({SentencePieceRules{}}, "a▁ ▁"), "▁a"); // what it writes for a space counts as one at the end
+    EXPECT_EQ(normalized({SentencePieceRules{.few_spaces = false}}, " a  b "), "▁▁a▁▁b▁");
+    EXPECT_EQ(normalized({SentencePieceRules{.prefix = false}}, " a  b "), "a▁b");
+    EXPECT_EQ(normalized({SentencePieceRules{.prefix = false, .suffix = true}}, " a  b "), "a▁b▁");
+    EXPECT_EQ(normalized({SentencePieceRules{.prefix = false, .suffix = true}}, "  "), "");
+    EXPECT_EQ(normalized({SentencePieceRules{.escape = false}}, " a  b "), " a b");
+}
+
+TEST(SentencePieceRules, ReplaceTheLongestStringOfTheMap)
+{
+    const SentencePieceRules rules{.map = map_by_hand(), .prefix = false};
+    EXPECT_EQ(aligned({rules}, "baéb"), "bxyzb|0-1 1-2 1-2 1-2 4-5");
+    EXPECT_EQ(normalized({rules}, "a\u0301b"), "xyz\u0301b"); // by string, and not by cluster
+    EXPECT_EQ(normalized({SentencePieceRules{.map = map_by_hand(), .few_spaces = false}}, "é"), "▁"); // not empty at first
+    EXPECT_EQ(normalized({SentencePieceRules{.map = map_by_hand(), .kept = {"aé", "a"}, .prefix = false}}, "aéaxéa"), "aéaxa");
+}
+
 } // namespace

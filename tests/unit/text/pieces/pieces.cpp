@@ -117,6 +117,24 @@ TEST(PieceTokenizer, LooksForNormalizedTokensInNormalizedText)
     EXPECT_EQ(tokenizer.id_of("NEW"), 20);
 }
 
+TEST(PieceTokenizer, GoesByNamesWhereThereAreSome)
+{
+    TokenizerSpec spec = bert();
+    spec.templates[0] = {{0, 0, 0}};
+    spec.added.push_back({.id = 20, .content = "NEW"});
+    spec.added.push_back({.id = 20, .content = "OLD"});
+    spec.names = list_of({"cat", "##s", "<unk>", "NEW"});
+    const PieceTokenizer tokenizer(std::move(spec));
+    std::string ids;
+    for (const Piece& piece : tokenizer.encode("the cats NEW OLD")) {
+        ids += piece.text + ":" + std::to_string(piece.id) + " ";
+    }
+    EXPECT_EQ(ids, "the:2 cat:0 ##s:1 NEW:3 OLD:2 ");
+    EXPECT_EQ(tokenizer.size(), 4);
+    EXPECT_EQ(tokenizer.id_of("the"), std::nullopt);
+    EXPECT_EQ(tokenizer.text_of(1), "##s");
+}
+
 TEST(PieceTokenizer, KnowsIdsAndPiecesBothWays)
 {
     const PieceTokenizer tokenizer(bert());
