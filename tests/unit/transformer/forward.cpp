@@ -233,8 +233,9 @@ TEST(Forward, TellsHowFarItIs)
 
 TEST(PositionRows, OfRobertaBeginBehindThePaddingAndLeaveItOut)
 {
-    EXPECT_EQ(transformer::position_rows({7, 8, 9}, std::nullopt), (std::vector<Index>{0, 1, 2}));
-    EXPECT_EQ(transformer::position_rows({7, 1, 9}, 1), (std::vector<Index>{2, 1, 3}));
+    EXPECT_EQ(transformer::position_rows({}, {7, 8, 9}), (std::vector<Index>{0, 1, 2}));
+    EXPECT_EQ(transformer::position_rows({.first_position = 2}, {7, 1, 9}), (std::vector<Index>{2, 3, 4}));
+    EXPECT_EQ(transformer::position_rows({.padding = 1}, {7, 1, 9}), (std::vector<Index>{2, 1, 3}));
 }
 
 } // namespace
