@@ -180,6 +180,18 @@ void write_array(Buffer& buffer, const Beginning& beginning, const Result& resul
     std::visit([&](const auto& tensor) { write_array(buffer, beginning, result, layer, name, tensor); }, any);
 }
 
+/// Of each row its number and word, and the word of the column that it looks at most.
+void write_alignment(Buffer& buffer, const Beginning& beginning, const Result& result, const Layer& layer)
+{
+    const Fields rows(result, Axis::queries, std::ssize(layer.alignment));
+    for (std::size_t i = 0; i < layer.alignment.size(); ++i) {
+        const auto key = static_cast<std::size_t>(layer.alignment[i]);
+        const Row row{beginning.of(model::name_of(Item::alignment)) + ',' + rows.numbers[i] + ',', "", ""};
+        write_record(buffer.text(), row, "", rows.words[i], quoted_field(result.words_of_keys()[key]));
+        buffer.append(std::to_string(layer.alignment[i]) + "\n");
+    }
+}
+
 void write_ids(Buffer& buffer, const Beginning& beginning, const Result& result)
 {
     for (const auto& [item, words] : {std::pair(Item::token_ids, Item::tokens),
@@ -214,6 +226,7 @@ void write_csv(const Result& result, const CsvOptions& options, Buffer& buffer)
         if (of_model) {
             in_layer.layer = std::to_string(layer.number.value_or(0));
         }
+        write_alignment(buffer, in_layer, result, layer);
         for (const model::Array* array : shown_arrays(result, layer)) {
             write_array(buffer, in_layer, result, layer, array->name, array->tensor);
         }

@@ -29,7 +29,7 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
     const bool of_layers = show.all || options.top || std::ranges::any_of(show.items, [](Item item) {
                                return standing_of(item) == model::Standing::in_layer;
                            });
-    if (!show.items.contains(Item::logits) || !gives_logits || of_layers) {
+    if (!show.items.contains(Item::logits) || !gives_logits || of_layers || options.trained.part == model::Part::encoder) {
         return;
     }
     const std::vector<Index>& layers = options.trained.layers;
@@ -44,16 +44,34 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
     }
 }
 
+/// Whether each line of --lines has a target, behind a tab.
+bool takes_targets(const model::TrainedConfig& config, const ModelFolder& folder)
+{
+    const bool decodes = folder.trained().model.architecture().encoder && config.part != model::Part::encoder;
+    return decodes && !config.target_greedy;
+}
+
 class LinesOfModel : public LineSource {
 public:
     LinesOfModel(model::TrainedConfig config, const ModelFolder& folder, model::RunSettings settings)
-        : config_(std::move(config)), folder_(folder), settings_(std::move(settings))
+        : config_(std::move(config)), folder_(folder), settings_(std::move(settings)),
+          takes_target_(takes_targets(config_, folder))
     {
     }
 
     [[nodiscard]] model::Result result(const std::string& line, int threads, Index memory) override
     {
         config_.sentence = line;
+        if (takes_target_) {
+            const std::size_t tab = line.find('\t');
+            if (tab == std::string::npos || line.find('\t', tab + 1) != std::string::npos) {
+                throw Error(
+                    ErrorKind::data, "line", tab == std::string::npos ? "no tab in it" : "several tabs in it",
+                    fmt::format("a sentence, one tab and its target; {} N needs no target", model::option::target_greedy));
+            }
+            config_.sentence = line.substr(0, tab);
+            config_.target = line.substr(tab + 1);
+        }
         settings_.threads = threads;
         settings_.memory_limit = memory;
         model::Result result = model::run_trained(config_, folder_.trained(), settings_);
@@ -65,6 +83,7 @@ private:
     model::TrainedConfig config_;
     const ModelFolder& folder_;
     model::RunSettings settings_;
+    bool takes_target_;
 };
 
 /// Opens the folder only once there is a sentence, for which somebody may have to wait.
@@ -126,7 +145,7 @@ std::unique_ptr<LineSource> ModelSource::lines()
 
 std::vector<LineArray> ModelSource::arrays_of_lines() const
 {
-    const auto& architecture = folder_.trained().model.architecture();
+    const auto& architecture = stack_of(folder_.trained().model.architecture(), config_.part);
     std::vector<LineArray> arrays;
     for (const Index layer : model::layers_of(config_, std::ssize(architecture.layers), settings_.origin)) {
         arrays.push_back({name_in_layer(layer, name_of(Item::pooled)), {architecture.D}});

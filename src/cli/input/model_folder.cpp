@@ -131,7 +131,7 @@ std::string ModelFolder::listing() const
 ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside)
 {
     open(config, digests, beside);
-    number_last_layer(config, std::ssize(trained_->model.architecture().layers));
+    model::complete(config, trained_->model.architecture());
 }
 
 void ModelFolder::open(model::TrainedConfig& config, Digests digests, const std::string& beside)

@@ -196,7 +196,13 @@ void declare_run(Options& options, RunOptions& run)
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add_key(model::trained_field::join, run.trained.join);
     options.add(model::trained_field::pool, run.trained.pool);
-    options.need({model::option::pool}, option_name(model::trained_field::name));
+    options.add(model::trained_field::target, run.trained.target);
+    options.add(model::trained_field::target_greedy, run.trained.target_greedy);
+    options.add(model::trained_field::part, run.trained.part);
+    options.need({model::option::pool, model::option::target, model::option::target_greedy, model::option::part},
+                 option_name(model::trained_field::name));
+    options.exclude({model::option::target, model::option::target_greedy});
+    options.exclude({model::option::target, option::lines.name});
     declare_selection(options, run, true);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);

@@ -90,7 +90,7 @@ private:
     {
         const bool is_first = &layer == &result.front();
         for (const model::ItemInfo& info : model::items) {
-            const bool of_layer = info.item == model::Item::heads;
+            const bool of_layer = standing_of(info.item) == model::Standing::in_layer;
             const auto* list = of_layer || is_first ? result.integers(info.item, layer) : nullptr; // layers share the rest
             if (list != nullptr && result.shows(info.item) && (choices_ || !is_choice(info.item))) {
                 add((of_layer ? prefix : "") + std::string(info.name), *list,

@@ -263,6 +263,9 @@ model::SavedLayer layer_of(const JsonObject& layer)
 {
     model::SavedLayer saved;
     saved.number = layer.at(key::layer).integer(0, model::trained_field::most_layers - 1);
+    if (const JsonValue* part = layer.find(key::part)) {
+        saved.part = static_cast<model::Part>(part->one_of(model::part_names));
+    }
     for (const std::string_view section : key::sections_of_layer) {
         if (const JsonValue* stated = layer.find(section)) {
             read_section(*stated, section, saved.config);

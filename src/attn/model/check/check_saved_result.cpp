@@ -90,6 +90,9 @@ private:
             findings_.push_back(mismatch(name + "there", name + "this run does not have it"));
             return;
         }
+        if (layer.part != found->part) {
+            findings_.push_back(mismatch(name + "part", name + "another part than the config's"));
+        }
         const Recipe& config = layer.config; // older files do not state it
         if (config.dims.heads && (config.dims != found->config.dims || config.attention != found->config.attention)) {
             findings_.push_back(mismatch(name + "dims and attention", name + "stated otherwise than the model has them"));

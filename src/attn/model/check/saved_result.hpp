@@ -27,6 +27,7 @@ struct Leaf {
 /// A layer of a whole trained model, and the two sections of a recipe that are its own; older files do not state them.
 struct SavedLayer {
     Index number = 0;
+    std::optional<Part> part = {}; ///< of a model of two stacks
     Recipe config;
 };
 

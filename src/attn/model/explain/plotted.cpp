@@ -68,6 +68,7 @@ void take(Result& result, const StoredTensor& tensor)
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
         std::vector<Index>& place = item == Item::query_positions ? result.query_positions
                                     : item == Item::heads         ? result.front().heads
+                                    : item == Item::alignment     ? result.front().alignment
                                     : item == Item::token_ids     ? result.token_ids
                                     : item == Item::token_types   ? result.token_types
                                     : item == Item::offsets       ? result.offsets
@@ -107,6 +108,7 @@ void take(Result& result, const Leaf& leaf)
         take(result, tensor);
     } else {
         const Item item = item_called(leaf.name).value_or(Item::tokens);
+        result.cross = result.cross || item == Item::key_tokens;
         (item == Item::vocabulary   ? result.vocabulary.emplace()
          : item == Item::key_tokens ? result.key_tokens
                                     : result.tokens) = words_of(leaf);
@@ -325,13 +327,15 @@ Result drawable(Recipe config, const SavedResult& saved, std::optional<Index> la
     Result result;
     result.config() = std::move(config);
     result.front().number = layer;
+    result.front().part = layer ? std::get<TrainedConfig>(saved.config).part : std::nullopt;
     const Words words = read_words(result.config());
     result.tokens = words.tokens;
     result.cross = words.cross;
     result.key_tokens = words.key_tokens;
     for (const Leaf& leaf : saved.leaves) {
+        const std::optional<Item> item = item_called(leaf.name);
         const bool common = layer && leaf.layer == saved.layers.front().number &&
-                            (leaf.name == name_of(Item::tokens) || leaf.name == name_of(Item::query_positions));
+                            (item == Item::tokens || item == Item::key_tokens || item == Item::query_positions);
         if (leaf.layer == layer || common) {
             take(result, leaf);
         }

@@ -33,9 +33,13 @@ std::string name_of(const LayerHead& head)
     return fmt::format("{}.{}", head.layer, head.head);
 }
 
-void number_last_layer(TrainedConfig& config, Index count)
+void complete(TrainedConfig& config, const transformer::Architecture& architecture)
 {
-    std::ranges::replace(config.layers, trained_field::last_layer, count - 1);
+    if (architecture.encoder && !config.part) {
+        config.part = Part::cross;
+    }
+    const transformer::Architecture& stack = architecture.encoder ? stack_of(architecture, config.part) : architecture;
+    std::ranges::replace(config.layers, trained_field::last_layer, std::ssize(stack.layers) - 1);
 }
 
 } // namespace attn::model

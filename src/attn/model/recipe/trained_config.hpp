@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/transformer/architecture.hpp"
 #include "attn/transformer/config.hpp"
 
 #include <array>
@@ -19,10 +20,16 @@ inline constexpr std::array<std::string_view, 2> join_names{"pieces", "words"};
 enum class Pool : std::uint8_t { mean, first, last };
 inline constexpr std::array<std::string_view, 3> pool_names{"mean", "first", "last"};
 
+using transformer::Part;
+using transformer::part_names;
+
 struct TrainedConfig {
     std::string sentence;
     std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
     std::vector<Index> ids;                ///< in place of a sentence; empty: there is one
+    std::optional<std::string> target;     ///< of a model of two stacks: what the decoder is given, behind its start
+    std::optional<Index> target_greedy;    ///< in its place: so many tokens at most, each the likeliest behind those before
+    std::optional<Part> part;              ///< of such a model: whose attention is shown
     std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
@@ -66,6 +73,23 @@ inline constexpr Fields ids{{.key = field::ids.key,
                             {.get = at<&TrainedConfig::ids>.get,
                              .set = at<&TrainedConfig::ids>.set,
                              .exists = [](const TrainedConfig& config) { return !config.ids.empty(); }}};
+inline constexpr Index most_generated = 100'000;
+inline constexpr Fields target{{.key = "target",
+                                .allowed = allow::text,
+                                .meaning = "of an encoder with a decoder: the text that the decoder is given",
+                                .symbol = "TEXT"},
+                               at<&TrainedConfig::target>};
+inline constexpr Fields target_greedy{{.key = "target_greedy",
+                                       .allowed = allow::integer(1, most_generated),
+                                       .meaning = "in its place what the decoder itself writes, N tokens at most",
+                                       .symbol = "N"},
+                                      at<&TrainedConfig::target_greedy>};
+inline constexpr Fields part{{.key = "part",
+                              .allowed = allow::one_of(part_names),
+                              .meaning = "of such a model whose attention to show; cross: of the target to SENTENCE",
+                              .usual = "cross",
+                              .symbol = "NAME"},
+                             at<&TrainedConfig::part>};
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
@@ -122,8 +146,8 @@ inline constexpr Fields pool{{.key = "pool",
                              at<&TrainedConfig::pool>};
 
 /// In the order of the JSON.
-inline constexpr std::array all{&sentence, &pair, &ids,   &name, &ignored_keys, &sha256,
-                                &layers,   &join, &query, &head, &layer_heads,  &pool};
+inline constexpr std::array all{&sentence, &pair, &ids,  &target, &target_greedy, &name,        &ignored_keys, &sha256,
+                                &layers,   &part, &join, &query,  &head,          &layer_heads, &pool};
 
 } // namespace trained_field
 
@@ -135,6 +159,7 @@ struct LayerHead {
 [[nodiscard]] std::optional<LayerHead> layer_head_called(std::string_view text);
 [[nodiscard]] std::string name_of(const LayerHead& head);
 
-/// Says the number of the last layer where the config does not, of so many.
-void number_last_layer(TrainedConfig& config, Index count);
+/// Says the part and the number of the last layer where the config does not, of this model.
+void complete(TrainedConfig& config, const transformer::Architecture& architecture);
+
 } // namespace attn::model

@@ -64,8 +64,15 @@ const std::vector<Index>* Result::integers(Item item, const Layer& layer) const
                                            : item == Item::offsets         ? &offsets
                                            : item == Item::query_positions ? &query_positions
                                            : item == Item::heads           ? &layer.heads
+                                           : item == Item::alignment       ? &layer.alignment
                                                                            : nullptr;
     return list == nullptr || list->empty() ? nullptr : list;
+}
+
+std::string Layer::name() const
+{
+    const std::string_view of = part ? part_names.at(static_cast<std::size_t>(*part)) : "";
+    return fmt::format("{}{}layer {}", of, of.empty() ? "" : " ", number.value_or(0));
 }
 
 Index Layer::head_at(Index place, std::string_view array) const

@@ -50,13 +50,17 @@ struct Guesses {
 /// The attention of one layer.
 struct Layer {
     std::optional<Index> number;      ///< in its model, from 0; none of a plain run
+    std::optional<Part> part{};       ///< of a model of two stacks
     Recipe config;                    ///< of a plain run all of it; of a model's layer dims.heads, dims.kv_heads and attention
     std::vector<Index> heads;         ///< those of several that were kept, ascending; mean_of_heads; empty: all
     std::vector<Index> key_heads;     ///< the key/value heads that they read
     std::vector<Array> arrays;        ///< embeddings … lse, those that were asked for and exist, in the order of items
     std::optional<Summary> summary{}; ///< only where it was asked for
     std::vector<Guesses> guesses{};   ///< with lens, at each query
+    std::vector<Index> alignment{}; ///< of each query the key that it looks at most, as the mean over the heads that are there
 
+    /// "layer 3", or "cross layer 3"; of a plain run "layer 0".
+    [[nodiscard]] std::string name() const;
     [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< nullptr if absent
     [[nodiscard]] const AnyTensor* find(Item item) const { return find(name_of(item)); }
     /// The number of a head by its place in an array that has them; mean_of_heads for the mean.
@@ -70,7 +74,7 @@ struct Result {
 
     // The words.
     std::vector<std::string> tokens;     ///< (T) the words; with ids the labels, or the ids as strings; of a model's pieces fit
-                                         ///< for people: "cross", "##ing", " the"
+                                         ///< for people: "cross", "##ing", " the"; of a decoder the target's
     std::vector<std::string> key_tokens; ///< (S) only with cross-attention; otherwise the tokens are the keys' too
     std::optional<std::vector<std::string>> vocabulary; ///< sorted; a word's id is its place. Absent with ids and positions
     std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions, and for pieces joined to words

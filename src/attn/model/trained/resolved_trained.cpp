@@ -5,6 +5,7 @@
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
+#include "attn/model/trained/decode.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/utf8.hpp"
@@ -117,10 +118,11 @@ std::string shown(Index id, const text::PieceTokenizer& tokenizer)
     return tokenizer.has(id) ? tokenizer.shown(id) : std::to_string(id);
 }
 
-Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer)
+namespace {
+
+Tokens tokens_of(const std::vector<Piece>& pieces, const std::array<Places, 2>& places, const text::PieceTokenizer& tokenizer,
+                 Join how)
 {
-    const std::vector<Piece> pieces = tokenizer.encode(config.sentence, config.pair);
-    const std::array<Places, 2> places{Places(config.sentence), Places(config.pair ? *config.pair : std::string_view())};
     Tokens tokens;
     for (const Piece& piece : pieces) {
         const Places& around = places.at(static_cast<std::size_t>(std::max(piece.sentence, 0)));
@@ -132,10 +134,30 @@ Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokeni
     if (!std::ranges::all_of(tokens.types, [](Index type) { return type == 0; })) {
         tokens.piece_types = tokens.types;
     }
-    if (config.join == Join::words) {
+    if (how == Join::words) {
         join(tokens, pieces, places);
     }
     return tokens;
+}
+
+} // namespace
+
+Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer)
+{
+    const std::array<Places, 2> places{Places(config.sentence), Places(config.pair ? *config.pair : std::string_view())};
+    return tokens_of(tokenizer.encode(config.sentence, config.pair), places, tokenizer, config.join);
+}
+
+Tokens target_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer, const transformer::TargetPart& target)
+{
+    constexpr int of_template = -1;
+    std::vector<Piece> pieces = tokenizer.encode(*config.target);
+    if (!pieces.empty() && pieces.back().sentence == of_template) {
+        pieces.pop_back();
+    }
+    pieces.insert(pieces.begin(),
+                  {.id = target.start, .text = shown(target.start, tokenizer), .sentence = of_template, .special = true});
+    return tokens_of(pieces, {Places(*config.target), Places("")}, tokenizer, config.join);
 }
 
 Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
@@ -165,7 +187,8 @@ Tokens ids_of(const TrainedConfig& config, const Trained& trained)
     if (config.join == Join::words) {
         throw Error(ErrorKind::usage, "--set join=words is for a sentence, whose words the pieces are joined to, not for ids");
     }
-    const Index rows = trained.model.architecture().embedding.V;
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const Index rows = (architecture.encoder ? *architecture.encoder : architecture).embedding.V;
     Tokens tokens{.words = {}, .ids = config.ids, .piece_types = {}, .types = {}, .offsets = {}};
     for (const Index id : config.ids) {
         if (id >= rows) {
@@ -177,22 +200,22 @@ Tokens ids_of(const TrainedConfig& config, const Trained& trained)
     return tokens;
 }
 
-Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of)
+Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& rows, const std::vector<Index>& columns)
 {
     const Index H = weights.shape.front();
-    const Index T = std::ssize(word_of);
-    const Index W = word_of.back() + 1;
+    const Index W = rows.back() + 1;
+    const Index W_key = columns.back() + 1;
     std::vector<double> pieces(static_cast<std::size_t>(W));
-    for (const Index word : word_of) {
+    for (const Index word : rows) {
         ++pieces[static_cast<std::size_t>(word)];
     }
-    Tensor<float> words({H, W, W});
-    Matrix<double> sums(W, W);
+    Tensor<float> words({H, W, W_key});
+    Matrix<double> sums(W, W_key);
     for (Index head = 0; head < H; ++head) {
         sums.setZero();
-        for (Index i = 0; i < T; ++i) {
-            for (Index j = 0; j < T; ++j) {
-                sums(word_of[static_cast<std::size_t>(i)], word_of[static_cast<std::size_t>(j)]) +=
+        for (Index i = 0; i < std::ssize(rows); ++i) {
+            for (Index j = 0; j < std::ssize(columns); ++j) {
+                sums(rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]) +=
                     static_cast<double>(weights.matrix(head)(i, j));
             }
         }
@@ -209,9 +232,72 @@ namespace {
 
 // ---- what is asked for -----------------------------------------------------------------------------------------------
 
+/// Throws Error for a part or a target that the model does not have, and for one that it lacks.
+void require_part(const TrainedConfig& config, const transformer::Architecture& architecture)
+{
+    const auto refuse = [](const std::string& what, const std::string& allowed) {
+        throw Error(ErrorKind::usage, what + "; allowed: " + allowed);
+    };
+    const bool has_target = config.target || config.target_greedy;
+    if (!architecture.encoder) {
+        if (config.part || has_target) {
+            refuse(fmt::format("{}: {} is a model of one stack",
+                               config.part     ? option::part
+                               : config.target ? option::target
+                                               : option::target_greedy,
+                               architecture.type),
+                   "a model with an encoder and a decoder, such as Marian, BART or T5");
+        }
+        return;
+    }
+    if (config.pair) {
+        refuse("--set input.pair: an encoder that has a decoder reads one sentence",
+               fmt::format("{} for the other", option::target));
+    }
+    if (config.target && config.target_greedy) {
+        refuse(fmt::format("{} and {} cannot be used together", option::target, option::target_greedy), "one of them");
+    }
+    if (config.part == Part::encoder && has_target) {
+        refuse(fmt::format("{}: the encoder does not see the target", config.target ? option::target : option::target_greedy),
+               fmt::format("{} decoder or cross", option::part));
+    }
+    if (config.part != Part::encoder && !has_target) {
+        refuse(fmt::format("{}: no target for its decoder", architecture.type),
+               fmt::format("{} TEXT, or {} N; or {} encoder, which needs none", option::target, option::target_greedy,
+                           option::part));
+    }
+    if (config.pool && config.part == Part::cross) {
+        refuse(fmt::format("{}: cross-attention has no hidden states of its own", option::pool),
+               fmt::format("{} encoder or decoder", option::part));
+    }
+    if (config.target_greedy && !architecture.head) {
+        refuse(fmt::format("{}: a model without a head that scores words", option::target_greedy),
+               fmt::format("{} TEXT", option::target));
+    }
+    if (config.target_greedy && config.join == Join::words) {
+        refuse(fmt::format("{}: its tokens are of no text whose words could be joined", option::target_greedy),
+               fmt::format("{} TEXT with --set join=words", option::target));
+    }
+}
+
+/// The stack that the config means. Throws as require_part().
+const transformer::Architecture& judged_stack(const TrainedConfig& config, const transformer::Architecture& architecture)
+{
+    require_part(config, architecture);
+    return stack_of(architecture, config.part);
+}
+
+/// Those that are named; of an alignment the last one where none is.
+std::vector<Index> shown_layers(const TrainedConfig& config, const Show& show, Index count, const Origin& origin)
+{
+    const bool last = config.layers.empty() && show.contains(Item::alignment);
+    return last ? std::vector<Index>{count - 1} : layers_of(config, count, origin);
+}
+
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
     const bool words = config.join == Join::words;
+    const bool cross = config.part == Part::cross;
     const Show usual = config.pool             ? Show{Item::tokens, Item::pooled}
                        : words                 ? Show{Item::tokens, Item::weights}
                        : config.layers.empty() ? Show{Item::tokens, Item::summary}
@@ -228,7 +314,16 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     Show existing = everything(config, trained);
     existing.insert({Item::query_positions, Item::heads});
     if (!words) {
-        existing.insert({Item::summary, Item::lens, Item::logits});
+        existing.insert(Item::summary);
+    }
+    if (!words && config.part != Part::encoder) {
+        existing.insert(Item::logits);
+    }
+    if (!words && config.part != Part::encoder && !cross) {
+        existing.insert(Item::lens);
+    }
+    if (cross) {
+        existing.insert(Item::alignment);
     }
     for (const Item item : asked.without(existing)) {
         std::string names;
@@ -237,6 +332,11 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
         }
         throw Error(ErrorKind::usage, option::show, name_of(item),
                     (words ? "with --set join=words: " : "what this model gives: ") + names);
+    }
+    for (const auto& [item, partner] : {std::pair(Item::tokens, Item::key_tokens), {Item::token_ids, Item::key_token_ids}}) {
+        if (asked.contains(item) && existing.contains(partner)) { // the words of one are of little use without the other's
+            asked.insert(partner);
+        }
     }
     const auto scores = std::ranges::find_if(asked, scores_words);
     if (scores != Show::end() && !trained.model.architecture().head) {
@@ -251,7 +351,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
 }
 
 /// Of each layer the heads that are shown.
-std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const transformer::Architecture& architecture,
+std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const transformer::Architecture& stack,
                                                     const std::vector<Index>& layers, const Origin& origin)
 {
     const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
@@ -264,16 +364,16 @@ std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config,
     std::map<Index, std::vector<Index>> all;
     for (const Index layer : layers) {
         const auto own = named.find(layer);
-        const Index H = architecture.layers[static_cast<std::size_t>(layer)].attention.H;
+        const Index H = attention_of(stack.layers[static_cast<std::size_t>(layer)], config.part).H;
         all.emplace(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
     }
     return all;
 }
 
-transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers,
+transformer::Asked asked_of(std::optional<Part> part, const Show& show, const std::vector<Index>& layers,
                             const std::map<Index, std::vector<Index>>& heads)
 {
-    transformer::Asked asked;
+    transformer::Asked asked{.part = part};
     for (const auto& [layer, own] : heads) {
         asked.other_heads.emplace(layer, is_mean(own) ? std::vector<Index>() : own);
     }
@@ -290,10 +390,12 @@ transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers,
 
 // ---- words -----------------------------------------------------------------------------------------------------------
 
-/// The pieces or words of the sentence.
-Tokens tokens_of(const TrainedConfig& config, const Trained& trained)
+/// The pieces or words of the sentence, which this stack reads.
+Tokens tokens_of_sentence(const TrainedConfig& config, const Trained& trained, const transformer::Architecture& architecture)
 {
-    const transformer::Architecture& architecture = trained.model.architecture();
+    if (architecture.encoder == nullptr && config.part && config.ids.empty() && !trained.tokenizer) {
+        throw Error(ErrorKind::data, "no tokenizer beside the model; allowed: --ids, which needs none");
+    }
     Tokens tokens = !config.ids.empty() ? ids_of(config, trained)
                     : trained.tokenizer ? pieces_of(config, *trained.tokenizer)
                                         : words_of(config, architecture.embedding.V, trained.drawn);
@@ -305,8 +407,42 @@ Tokens tokens_of(const TrainedConfig& config, const Trained& trained)
     return tokens;
 }
 
+/// What the encoder reads where the rows are a decoder's.
+std::optional<Tokens> source_of(const TrainedConfig& config, const Trained& trained)
+{
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const bool decodes = config.part == Part::decoder || config.part == Part::cross;
+    return decodes ? std::optional(tokens_of_sentence(config, trained, *architecture.encoder)) : std::nullopt;
+}
+
+/// The rows: the sentence, or of a decoder the target.
+Tokens rows_of(const ResolvedTrained& run)
+{
+    const TrainedConfig& config = run.config;
+    if (!run.source) {
+        return tokens_of_sentence(config, run.trained, run.stack);
+    }
+    const std::optional<text::PieceTokenizer>& tokenizer = run.trained.target_tokenizer();
+    Tokens tokens;
+    if (config.target_greedy) {
+        tokens.ids = decoded(run.trained, *run.source, *config.target_greedy, run.settings);
+        for (const Index id : tokens.ids) {
+            tokens.words.push_back(tokenizer ? shown(id, *tokenizer) : std::to_string(id));
+        }
+    } else if (!tokenizer) {
+        throw Error(ErrorKind::data, fmt::format("{}: no tokenizer beside the model; allowed: {} N, which needs none",
+                                                 option::target, option::target_greedy));
+    } else if (config.target->find_first_not_of(" \t\r\n") == std::string::npos) {
+        throw Error(ErrorKind::data, fmt::format("no words in the target ({}); allowed: at least one", option::target));
+    } else {
+        tokens = target_of(config, *tokenizer, run.stack.target);
+    }
+    transformer::require_tokens(run.stack, {tokens.ids, {}}, ErrorKind::data);
+    return tokens;
+}
+
 /// The rows that --query names.
-std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
+std::vector<Index> named_rows(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
 {
     Recipe recipe;
     recipe.query = config.query;
@@ -321,18 +457,20 @@ std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::s
 void require_room(const ResolvedTrained& run)
 {
     constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
-    const transformer::Architecture& architecture = run.trained.model.architecture();
+    const transformer::Architecture& architecture = run.stack;
     const transformer::Asked& asked = run.asked;
     const Index T = std::ssize(run.tokens.ids);
+    const Index S = std::ssize(run.key_tokens().ids);
     const Index rows = run.query_positions.empty() ? T : std::ssize(run.query_positions);
     const auto kept_of = [&](Index layer) {
-        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
+        const transformer::AttentionPart& attention = run.attention(layer);
         const std::vector<Index>& own = run.heads.at(layer);
         const Index heads = own.empty() ? attention.H : std::ssize(own);
         Index count = asked.lens ? T * architecture.embedding.V : 0;
         for (const Item item : run.show) {
             const bool numbers = info_of(item).kind == ItemKind::numbers;
-            count += info_of(item).axes == per_pair ? heads * rows * T : numbers ? heads * attention.d * T : 0;
+            const Index vectors = info_of(item).axes.row == Axis::keys ? S : T;
+            count += info_of(item).axes == per_pair ? heads * rows * S : numbers ? heads * attention.d * vectors : 0;
         }
         return count;
     };
@@ -340,12 +478,12 @@ void require_room(const ResolvedTrained& run)
     kept += asked.logits == transformer::Logits::none ? 0 : T * architecture.embedding.V;
     Index largest = 0;
     for (const Index layer : asked.layers) {
-        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
         const std::vector<Index>& own = asked.other_heads.at(layer);
         kept += kept_of(layer);
-        largest = std::max(largest, (own.empty() ? attention.H : std::ssize(own)) * T * T);
+        largest = std::max(largest, (own.empty() ? run.attention(layer).H : std::ssize(own)) * T * S);
     }
-    const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
+    const Index encoded = run.source ? std::ssize(run.source->ids) : 0; // before there is anything of the decoder
+    const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * (T + encoded) * architecture.D);
     require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
                    run.settings.memory_limit);
 }
@@ -382,33 +520,41 @@ std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config)
 
 Show everything(const TrainedConfig& config, const Trained& trained)
 {
-    const transformer::Architecture& architecture = trained.model.architecture();
-    const auto any_layer = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
+    const transformer::Architecture& stack = judged_stack(config, trained.model.architecture());
+    const bool cross = config.part == Part::cross;
+    const bool of_text = config.part == Part::decoder || cross ? config.target.has_value() : config.ids.empty();
+    const auto any_layer = [&](auto has) {
+        return std::ranges::any_of(stack.layers, [&](const auto& layer) { return has(attention_of(layer, config.part)); });
+    };
     return existing_items(
         {.command = ShownBy::run,
          .needs = {{Needs::ids, true},
-                   {Needs::embeddings, true},
-                   {Needs::softcap, any_layer([](const auto& layer) { return layer.attention.softcap.has_value(); })},
-                   {Needs::mask, architecture.causal || architecture.relative_bias ||
-                                     any_layer([](const auto& layer) { return layer.attention.window.has_value(); })},
+                   {Needs::cross, cross},
+                   {Needs::key_ids, cross},
+                   {Needs::embeddings, !cross},
+                   {Needs::softcap, any_layer([](const auto& attention) { return attention.softcap.has_value(); })},
+                   {Needs::mask, (!cross && (stack.causal || stack.relative_bias)) ||
+                                     any_layer([](const auto& attention) { return attention.window.has_value(); })},
                    {Needs::output_projection, true},
                    {Needs::model, true},
-                   {Needs::pool, config.pool.has_value()},
-                   {Needs::tokenizer, trained.tokenizer.has_value() && config.ids.empty()}},
+                   {Needs::states, !cross},
+                   {Needs::cross_part, cross},
+                   {Needs::pool, config.pool.has_value() && !cross},
+                   {Needs::tokenizer, trained.tokenizer.has_value() && of_text}},
          .mean = is_mean(config.head),
          .joined = config.join == Join::words});
 }
 
 ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained& its_model, const RunSettings& its_settings)
-    : config(its_config), trained(its_model), settings(its_settings), show(what_to_show(config, trained, settings)),
-      layers(layers_of(config, std::ssize(trained.model.architecture().layers), settings.origin)),
-      tokens(tokens_of(config, trained)), heads(heads_of_layers(config, trained.model.architecture(), layers, settings.origin)),
-      asked(asked_of(show, layers, heads)), query_positions(rows_of(config, tokens.words, settings.origin))
+    : config(its_config), trained(its_model), settings(its_settings), stack(judged_stack(config, trained.model.architecture())),
+      show(what_to_show(config, trained, settings)),
+      layers(shown_layers(config, show, std::ssize(stack.layers), settings.origin)), source(source_of(config, trained)),
+      tokens(rows_of(*this)), heads(heads_of_layers(config, stack, layers, settings.origin)),
+      asked(asked_of(config.part, show, layers, heads)), query_positions(named_rows(config, tokens.words, settings.origin))
 {
     require_room(*this);
-    const transformer::Architecture& architecture = trained.model.architecture();
-    input = {tokens.ids, architecture.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
-    transformer::require_rows(architecture, input, asked, ErrorKind::data);
+    input = {tokens.ids, stack.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
+    transformer::require_rows(stack, input, asked, ErrorKind::data);
 }
 
 } // namespace attn::model

@@ -14,7 +14,8 @@
 
 namespace attn::model {
 
-// What a sentence is to a trained model: tokens, and where they stand; or the words that its tokens are joined to.
+// What a sentence, or a target, is to a trained model: tokens, and where they stand; or the words that its tokens are joined
+// to.
 
 struct Tokens {
     std::vector<std::string> words;  ///< fit for people
@@ -32,14 +33,21 @@ struct Tokens {
 /// one, and so are those of one character; what is of no such word stays, as do special tokens. Throws Error(data).
 [[nodiscard]] Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer);
 
+/// What the decoder is given: its start, and the pieces of the config's target in the tokenizer's template without the one that
+/// ends it, since that is what the last row expects. Throws Error(data).
+[[nodiscard]] Tokens target_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer,
+                               const transformer::TargetPart& target);
+
 /// Words are numbered in the order of their first appearance, or in their own, up to `most`. Throws Error: data, usage.
 [[nodiscard]] Tokens words_of(const TrainedConfig& config, Index most, bool sorted);
 
 /// The ids of the config in place of a sentence. Throws Error(data) for one that the model has no row for.
 [[nodiscard]] Tokens ids_of(const TrainedConfig& config, const Trained& trained);
 
-/// (H, T, T) → (H, W, W): what the query's pieces look at the key's, the mean of those, the sum of these.
-[[nodiscard]] Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of);
+/// (H, T, S) → (H, W, W_key): what the query's pieces look at the key's, the mean of those, the sum of these. `rows` and
+/// `columns` are the words of both.
+[[nodiscard]] Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& rows,
+                                   const std::vector<Index>& columns);
 
 /// The layers that the config names, of so many: ascending and each once. Throws Error for one that is not there.
 [[nodiscard]] std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Origin& origin);
@@ -55,13 +63,23 @@ struct ResolvedTrained {
     const TrainedConfig& config;
     const Trained& trained;
     const RunSettings& settings;
+    const transformer::Architecture& stack;    ///< whose layers are shown
     Show show;                                 ///< what the settings name, or the usual
     std::vector<Index> layers;                 ///< ascending, at least one
-    Tokens tokens;                             ///< no more than the model has positions for
+    std::optional<Tokens> source;              ///< of a decoder's part: what its encoder reads
+    Tokens tokens;                             ///< the rows; no more than the model has positions for
     std::map<Index, std::vector<Index>> heads; ///< as heads_of() says, of each of the layers
     transformer::Asked asked;                  ///< what the whole of that takes to be computed
     std::vector<Index> query_positions;        ///< the rows that --query chose; empty: all. There is memory for all of this
     transformer::TokenInput input;             ///< which the model has rows for; types where it has a table of them
+
+    [[nodiscard]] bool is_cross() const { return config.part == Part::cross; }
+    /// What the columns are: in cross-attention the source's.
+    [[nodiscard]] const Tokens& key_tokens() const { return is_cross() ? *source : tokens; }
+    [[nodiscard]] const transformer::AttentionPart& attention(Index layer) const
+    {
+        return attention_of(stack.layers[static_cast<std::size_t>(layer)], config.part);
+    }
 };
 
 } // namespace attn::model

@@ -4,6 +4,7 @@
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/taken.hpp"
+#include "attn/model/trained/decode.hpp"
 #include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
@@ -65,12 +66,12 @@ Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const 
     return taken(whole, whole.shape.size() - (info.axes.column == Axis::none ? 1 : 2), positions);
 }
 
-/// Of an architecture's layer, as far as reports read it.
-Attention attention_of(const transformer::Architecture& architecture, Index layer)
+/// Of a layer, as far as reports read it.
+Attention read_attention(const ResolvedTrained& run, Index layer)
 {
-    const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
+    const transformer::AttentionPart& part = run.attention(layer);
     Attention attention;
-    attention.causal = architecture.causal;
+    attention.causal = run.stack.causal && !run.is_cross();
     if (part.scale != 1 / std::sqrt(static_cast<double>(part.d))) { // which holds without a scale
         attention.scale = part.scale;
     }
@@ -84,6 +85,22 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
     return attention;
 }
 
+/// (H, T, S) → of each row the key whose mean over the heads is largest, of equal ones the first.
+std::vector<Index> aligned(const Tensor<float>& weights)
+{
+    std::vector<Index> keys;
+    for (Index row = 0; row < weights.rows(); ++row) {
+        RowVector<double> sum = RowVector<double>::Zero(weights.columns());
+        for (Index head = 0; head < weights.shape.front(); ++head) {
+            sum += weights.matrix(head).row(row).cast<double>();
+        }
+        Index key = 0;
+        sum.maxCoeff(&key);
+        keys.push_back(key);
+    }
+    return keys;
+}
+
 /// Makes the layers of a result, one after the other.
 class LayerMaker {
 public:
@@ -92,14 +109,14 @@ public:
 
     [[nodiscard]] Layer of(transformer::LayerStages&& stages) const
     {
-        const transformer::Architecture& architecture = run_.trained.model.architecture();
-        const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(stages.layer)].attention;
+        const transformer::AttentionPart& part = run_.attention(stages.layer);
         Layer layer;
         layer.number = stages.layer;
+        layer.part = run_.config.part;
         std::get<SentenceInput>(layer.config.input).sentence = result_.model->sentence;
         layer.config.dims.heads = part.H;
         layer.config.dims.kv_heads = part.H_kv;
-        layer.config.attention = attention_of(architecture, stages.layer);
+        layer.config.attention = read_attention(run_, stages.layer);
         layer.heads = run_.heads.at(stages.layer);
         layer.key_heads = key_heads_of(layer.heads, part.H, part.H_kv);
         const std::vector<Index>& rows = result_.query_positions;
@@ -128,7 +145,7 @@ public:
             keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
         if (!run_.tokens.word_of.empty() && !each[Stage::weights].shape.empty()) {
-            each[Stage::weights] = joined(each[Stage::weights], run_.tokens.word_of);
+            each[Stage::weights] = joined(each[Stage::weights], run_.tokens.word_of, run_.key_tokens().word_of);
         }
         for (const Stage stage : core::every_stage) {
             if (stage != Stage::head_context) {
@@ -141,8 +158,11 @@ public:
         sort_arrays(layer.arrays);
         if (result_.show.contains(Item::summary)) {
             layer.summary = summarize(result_, layer, run_.settings.top.value_or(usual_top));
-            std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
         }
+        if (result_.show.contains(Item::alignment)) {
+            layer.alignment = aligned(std::get<Tensor<float>>(*layer.find(Item::weights)));
+        }
+        std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
         return layer;
     }
 
@@ -240,7 +260,9 @@ void add_logits(Result& result, const Trained& trained, Tensor<float> logits)
 Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn)
     : model(std::move(its_model)), tokenizer(std::move(its_tokenizer)), drawn(is_drawn)
 {
-    const Index rows = model.architecture().embedding.V;
+    const transformer::Architecture& architecture = model.architecture();
+    const Index rows =
+        architecture.encoder ? std::min(architecture.embedding.V, architecture.encoder->embedding.V) : architecture.embedding.V;
     if (tokenizer && tokenizer->size() > rows) {
         throw Error(ErrorKind::data, "tokenizer.json", fmt::format("ids up to {}", tokenizer->size() - 1),
                     "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
@@ -256,7 +278,7 @@ Result run_trained(const ResolvedTrained& run)
 {
     const Trained& trained = run.trained;
     const RunSettings& settings = run.settings;
-    const transformer::Architecture& architecture = trained.model.architecture();
+    const transformer::Architecture& architecture = run.stack;
     const transformer::Asked& asked = run.asked;
     Result result;
     result.model = run.config;
@@ -267,6 +289,11 @@ Result run_trained(const ResolvedTrained& run)
     result.token_ids = run.config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
     result.token_types = run.tokens.types;
     result.offsets = run.tokens.offsets;
+    result.cross = run.is_cross();
+    if (run.is_cross()) {
+        result.key_tokens = run.source->words;
+        result.key_token_ids = run.config.join == Join::words ? std::vector<Index>() : run.source->ids;
+    }
     result.query_positions = run.query_positions;
     const LayerMaker maker(result, run);
     if (run.input.types.size() < run.tokens.piece_types.size()) {
@@ -284,8 +311,14 @@ Result run_trained(const ResolvedTrained& run)
             told = std::max(told, share);
         };
     }
+    transformer::TokenInput input = run.input;
+    std::optional<Matrix<float>> encoding;
+    if (run.source) {
+        encoding = encoded(trained.model, run.source->ids, {.threads = settings.threads, .isa = settings.isa});
+        input.encoded = &*encoding;
+    }
     transformer::Outputs outputs =
-        transformer::forward(trained.model, run.input, asked, work, [&](transformer::LayerStages&& stages) {
+        transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
             if (result.layers.empty()) {
                 result.portable_because = stages.stages.portable_because;
             }

@@ -229,7 +229,7 @@ Picture picture_of(const model::Result& result, const model::Layer& layer, const
     find_empty_zeros(picture, places, result.foreign);
     picture.blank = blank_text(picture, places.masked);
     if (layer.number) {
-        picture.title = fmt::format("{} of layer {}", picture.array, *layer.number);
+        picture.title = fmt::format("{} of {}", picture.array, layer.name());
     }
     choose_scale(picture, shade);
     return picture;

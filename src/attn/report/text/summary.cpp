@@ -119,7 +119,7 @@ void write_summary(Buffer& buffer, const Result& result, const TableOptions& opt
     write_means(buffer, result, heads, std::move(labels), options);
     for (const Layer& layer : result.layers) {
         if (!result.model || options.layer_pairs) {
-            buffer.append(result.model ? fmt::format("\nlayer {}, ", layer.number.value_or(0)) : "\n");
+            buffer.append(result.model ? fmt::format("\n{}, ", layer.name()) : "\n");
             write_pairs(buffer, result, layer, options);
         }
     }

@@ -1,0 +1,45 @@
+#include "attn/model/trained/decode.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::model {
+
+Matrix<float> encoded(const transformer::Model& model, const std::vector<Index>& ids, const core::Work& work)
+{
+    const transformer::Asked asked{.part = Part::encoder, .last = true};
+    const transformer::TokenInput input{.ids = ids};
+    transformer::require_rows(*model.architecture().encoder, input, asked, ErrorKind::data);
+    return transformer::forward(model, input, asked, work, [](transformer::LayerStages&&) {}).last;
+}
+
+std::vector<Index> decoded(const Trained& trained, const Tokens& source, Index most, const RunSettings& settings)
+{
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const transformer::TargetPart& target = architecture.target;
+    const core::Work work{.threads = settings.threads, .isa = settings.isa};
+    const Matrix<float> encoding = encoded(trained.model, source.ids, work);
+    const transformer::Asked asked{.part = Part::decoder, .logits = transformer::Logits::last};
+    std::vector<Index> ids{target.start};
+    const Index longest = std::min(most + 1, architecture.most_tokens);
+    while (std::ssize(ids) < longest) {
+        Tensor<float> logits =
+            transformer::forward(trained.model, {.ids = ids, .encoded = &encoding}, asked, work, [](auto&&) {}).logits;
+        for (const Index id : target.never) {
+            if (id < logits.columns()) {
+                logits.matrix()(0, id) = -std::numeric_limits<float>::infinity();
+            }
+        }
+        Index likeliest = 0;
+        logits.matrix().row(0).maxCoeff(&likeliest);
+        const bool first = ids.size() == 1;
+        const Index next = first ? target.forced_first.value_or(likeliest) : likeliest;
+        if (next == target.end) {
+            break;
+        }
+        ids.push_back(next);
+    }
+    return ids;
+}
+
+} // namespace attn::model
