@@ -215,7 +215,7 @@ struct Architecture {
     std::vector<std::string> passed_over = {}; ///< tensors that no attention needs; * stands for any text
 };
 
-/// The stack whose layers have this attention. A model of one stack has no parts.
+/// The stack whose layers have this attention; of a model of one stack, which has no parts, that.
 [[nodiscard]] const Architecture& stack_of(const Architecture& architecture, std::optional<Part> part);
 /// In a layer of that stack.
 [[nodiscard]] const AttentionPart& attention_of(const LayerPart& layer, std::optional<Part> part);

@@ -29,7 +29,7 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
     const bool of_layers = show.all || options.top || std::ranges::any_of(show.items, [](Item item) {
                                return standing_of(item) == model::Standing::in_layer;
                            });
-    if (!show.items.contains(Item::logits) || !gives_logits || of_layers || options.trained.part == model::Part::encoder) {
+    if (!show.items.contains(Item::logits) || !gives_logits || of_layers || options.trained.has(model::Part::encoder)) {
         return;
     }
     const std::vector<Index>& layers = options.trained.layers;
@@ -47,8 +47,7 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
 /// Whether each line of --lines has a target, behind a tab.
 bool takes_targets(const model::TrainedConfig& config, const ModelFolder& folder)
 {
-    const bool decodes = folder.trained().model.architecture().encoder && config.part != model::Part::encoder;
-    return decodes && !config.target_greedy;
+    return folder.trained().model.architecture().encoder && config.decodes() && !config.target_greedy;
 }
 
 class LinesOfModel : public LineSource {
@@ -145,10 +144,19 @@ std::unique_ptr<LineSource> ModelSource::lines()
 
 std::vector<LineArray> ModelSource::arrays_of_lines() const
 {
-    const auto& architecture = stack_of(folder_.trained().model.architecture(), config_.part);
+    const auto& architecture = folder_.trained().model.architecture();
     std::vector<LineArray> arrays;
-    for (const Index layer : model::layers_of(config_, std::ssize(architecture.layers), settings_.origin)) {
-        arrays.push_back({name_in_layer(layer, name_of(Item::pooled)), {architecture.D}});
+    const auto add = [&](std::optional<model::Part> part) {
+        const auto& stack = stack_of(architecture, part);
+        for (const Index layer : model::layers_of(config_, std::ssize(stack.layers), settings_.origin)) {
+            arrays.push_back({prefix_of(model::LayerPlace{part, layer}) + std::string(name_of(Item::pooled)), {stack.D}});
+        }
+    };
+    for (const Index part : config_.parts) {
+        add(static_cast<model::Part>(part));
+    }
+    if (config_.parts.empty()) {
+        add({});
     }
     return arrays;
 }

@@ -82,12 +82,13 @@ void require_page(const model::ResolvedRun& run)
 
 void require_page(const model::ResolvedTrained& run)
 {
+    const model::ResolvedPart& part = run.parts.front(); // a page has one
     const Index rows = run.query_positions.empty() ? std::ssize(run.tokens.words) : std::ssize(run.query_positions);
-    const Index columns = std::ssize(run.key_tokens().words);
-    for (const Index layer : run.layers) {
+    const Index columns = std::ssize(run.columns_of(part.part).words);
+    for (const Index layer : part.layers) {
         const std::vector<Index>& own = run.heads.at(layer);
-        report::require_page_size({own.empty() ? run.attention(layer).H : std::ssize(own), rows, columns},
-                                  std::ssize(run.layers));
+        const Index heads = own.empty() ? run.attention(part.part, layer).H : std::ssize(own);
+        report::require_page_size({heads, rows, columns}, std::ssize(part.layers));
     }
 }
 
@@ -97,7 +98,9 @@ model::Show page_items(const model::TrainedConfig& config, const model::Trained&
                       Item::heads,  Item::queries,    Item::keys,      Item::values,        Item::weights};
     model::Show given = model::everything(config, trained);
     given.insert({Item::query_positions, Item::heads});
-    if (stack_of(trained.model.architecture(), config.part).relative_bias) { // masks follow from the attention alone
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const bool encodes = config.has(model::Part::encoder);
+    if ((encodes ? *architecture.encoder : architecture).relative_bias) { // masks follow from the attention alone
         items.insert(Item::masked_scores);
     }
     return items.without(items.without(given));

@@ -322,19 +322,19 @@ void keep_heads(Layer& layer, const std::vector<Index>& named, const Origin& ori
 }
 
 /// What is stated of the layer, and of all of them: in the first one.
-Result drawable(Recipe config, const SavedResult& saved, std::optional<Index> layer)
+Result drawable(Recipe config, const SavedResult& saved, std::optional<LayerPlace> layer)
 {
     Result result;
     result.config() = std::move(config);
-    result.front().number = layer;
-    result.front().part = layer ? std::get<TrainedConfig>(saved.config).part : std::nullopt;
+    result.front().number = layer ? std::optional(layer->number) : std::nullopt;
+    result.front().part = layer ? layer->part : std::nullopt;
     const Words words = read_words(result.config());
     result.tokens = words.tokens;
     result.cross = words.cross;
     result.key_tokens = words.key_tokens;
     for (const Leaf& leaf : saved.leaves) {
         const std::optional<Item> item = item_called(leaf.name);
-        const bool common = layer && leaf.layer == saved.layers.front().number &&
+        const bool common = layer && leaf.layer == saved.layers.front().place() &&
                             (item == Item::tokens || item == Item::key_tokens || item == Item::query_positions);
         if (leaf.layer == layer || common) {
             take(result, leaf);
@@ -355,17 +355,20 @@ Result result_of(const SavedResult& saved)
 
 Result result_of_layer(const SavedResult& saved, std::optional<Index> layer)
 {
+    if (saved.layers.front().part != saved.layers.back().part) {
+        throw Error(ErrorKind::data, trained_field::parts.key, "several", "a result of one part, such as that of --part cross");
+    }
     std::string there;
     for (const SavedLayer& each : saved.layers) {
         there += (there.empty() ? "" : ", ") + std::to_string(each.number);
         if (each.number == layer || (!layer && saved.layers.size() == 1)) {
-            const Leaf* tokens = saved.find(name_of(Item::tokens), saved.layers.front().number);
+            const Leaf* tokens = saved.find(name_of(Item::tokens), saved.layers.front().place());
             if (tokens == nullptr) {
                 throw Error(ErrorKind::data, name_of(Item::tokens), "none", "a result saved with tokens among --show");
             }
             Recipe config = each.config; // which leaves open what the model's own config says
             config.input = PositionsInput{.count = std::ssize(tokens->texts), .labels = {}};
-            return drawable(std::move(config), saved, each.number);
+            return drawable(std::move(config), saved, each.place());
         }
     }
     throw Error(ErrorKind::usage, option::layer, layer ? std::to_string(*layer) : "none", "one that the result has: " + there);

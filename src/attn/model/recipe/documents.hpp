@@ -26,7 +26,7 @@ inline constexpr std::array of_result{schema, index, config, verify, warnings};
 inline constexpr std::array of_layers{schema, index, config, layers, name_of(Item::logits), likeliest, warnings};
 
 // A layer, beside its items, with the two sections of a recipe that are its own.
-inline constexpr std::string_view layer = "layer", part = trained_field::part.name();
+inline constexpr std::string_view layer = "layer", part = "part";
 inline constexpr std::array sections_of_layer{field::heads.section(), field::causal.section()};
 inline constexpr std::array of_layer{layer, part, sections_of_layer[0], sections_of_layer[1], likeliest};
 

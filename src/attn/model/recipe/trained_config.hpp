@@ -5,7 +5,9 @@
 #include "attn/transformer/architecture.hpp"
 #include "attn/transformer/config.hpp"
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +31,7 @@ struct TrainedConfig {
     std::vector<Index> ids;                ///< in place of a sentence; empty: there is one
     std::optional<std::string> target;     ///< of a model of two stacks: what the decoder is given, behind its start
     std::optional<Index> target_greedy;    ///< in its place: so many tokens at most, each the likeliest behind those before
-    std::optional<Part> part;              ///< of such a model: whose attention is shown
+    std::vector<Index> parts;              ///< of such a model: whose attentions are shown, as places among part_names
     std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
@@ -41,7 +43,23 @@ struct TrainedConfig {
     std::optional<Pool> pool;             ///< none: no pooled states
 
     bool operator==(const TrainedConfig&) const = default;
+
+    [[nodiscard]] bool has(Part part) const { return std::ranges::find(parts, static_cast<Index>(part)) != parts.end(); }
+    /// Whether a decoder runs.
+    [[nodiscard]] bool decodes() const { return has(Part::decoder) || has(Part::cross); }
 };
+
+/// A layer of a whole trained model: its number in its stack, and of two stacks which attention of it.
+struct LayerPlace {
+    std::optional<Part> part = {};
+    Index number = 0;
+
+    auto operator<=>(const LayerPlace&) const = default;
+};
+/// "layer 3", "cross layer 3".
+[[nodiscard]] std::string name_of(const LayerPlace& place);
+/// "layers.3.", "cross.layers.3.": what the names of its arrays begin with in files of tensors.
+[[nodiscard]] std::string prefix_of(const LayerPlace& place);
 
 namespace trained_field {
 
@@ -84,12 +102,16 @@ inline constexpr Fields target_greedy{{.key = "target_greedy",
                                        .meaning = "in its place what the decoder itself writes, N tokens at most",
                                        .symbol = "N"},
                                       at<&TrainedConfig::target_greedy>};
-inline constexpr Fields part{{.key = "part",
-                              .allowed = allow::one_of(part_names),
-                              .meaning = "of such a model whose attention to show; cross: of the target to SENTENCE",
-                              .usual = "cross",
-                              .symbol = "NAME"},
-                             at<&TrainedConfig::part>};
+inline constexpr Fields parts{{.key = "parts",
+                               .allowed = {.type = FieldType::choices,
+                                           .fewest = 1,
+                                           .longest = part_names.size(),
+                                           .names = part_names,
+                                           .in_words = "some of encoder, decoder, cross, each once"},
+                               .meaning = "of such a model whose attention to show, or several",
+                               .usual = "cross",
+                               .symbol = "LIST"},
+                              at<&TrainedConfig::parts>};
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
@@ -146,8 +168,8 @@ inline constexpr Fields pool{{.key = "pool",
                              at<&TrainedConfig::pool>};
 
 /// In the order of the JSON.
-inline constexpr std::array all{&sentence, &pair, &ids,  &target, &target_greedy, &name,        &ignored_keys, &sha256,
-                                &layers,   &part, &join, &query,  &head,          &layer_heads, &pool};
+inline constexpr std::array all{&sentence, &pair,  &ids,  &target, &target_greedy, &name,        &ignored_keys, &sha256,
+                                &layers,   &parts, &join, &query,  &head,          &layer_heads, &pool};
 
 } // namespace trained_field
 
@@ -159,7 +181,8 @@ struct LayerHead {
 [[nodiscard]] std::optional<LayerHead> layer_head_called(std::string_view text);
 [[nodiscard]] std::string name_of(const LayerHead& head);
 
-/// Says the part and the number of the last layer where the config does not, of this model.
+/// Says the parts, in their order, and the number of the last layer where the config does not, of this model. Throws
+/// Error(usage) where the last layers of two stacks are two numbers.
 void complete(TrainedConfig& config, const transformer::Architecture& architecture);
 
 } // namespace attn::model

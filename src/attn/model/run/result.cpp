@@ -6,14 +6,15 @@
 
 namespace attn::model {
 
-std::vector<std::string> Result::words_of_queries() const
+std::vector<std::string> Result::words_of_queries(const Layer& layer) const
 {
+    const std::vector<std::string>& all = row_words(layer);
     if (query_positions.empty()) {
-        return tokens;
+        return all;
     }
     std::vector<std::string> words;
     for (const Index position : query_positions) {
-        words.push_back(tokens[static_cast<std::size_t>(position)]);
+        words.push_back(all[static_cast<std::size_t>(position)]);
     }
     return words;
 }
@@ -67,12 +68,6 @@ const std::vector<Index>* Result::integers(Item item, const Layer& layer) const
                                            : item == Item::alignment       ? &layer.alignment
                                                                            : nullptr;
     return list == nullptr || list->empty() ? nullptr : list;
-}
-
-std::string Layer::name() const
-{
-    const std::string_view of = part ? part_names.at(static_cast<std::size_t>(*part)) : "";
-    return fmt::format("{}{}layer {}", of, of.empty() ? "" : " ", number.value_or(0));
 }
 
 Index Layer::head_at(Index place, std::string_view array) const

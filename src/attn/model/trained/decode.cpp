@@ -5,21 +5,16 @@
 
 namespace attn::model {
 
-Matrix<float> encoded(const transformer::Model& model, const std::vector<Index>& ids, const core::Work& work)
-{
-    const transformer::Asked asked{.part = Part::encoder, .last = true};
-    const transformer::TokenInput input{.ids = ids};
-    transformer::require_rows(*model.architecture().encoder, input, asked, ErrorKind::data);
-    return transformer::forward(model, input, asked, work, [](transformer::LayerStages&&) {}).last;
-}
-
 std::vector<Index> decoded(const Trained& trained, const Tokens& source, Index most, const RunSettings& settings)
 {
     const transformer::Architecture& architecture = trained.model.architecture();
     const transformer::TargetPart& target = architecture.target;
     const core::Work work{.threads = settings.threads, .isa = settings.isa};
-    const Matrix<float> encoding = encoded(trained.model, source.ids, work);
-    const transformer::Asked asked{.part = Part::decoder, .logits = transformer::Logits::last};
+    const transformer::Asked of_source{.parts = {Part::encoder}, .last = true};
+    transformer::require_rows(*architecture.encoder, {source.ids, {}}, of_source, ErrorKind::data);
+    const Matrix<float> encoding =
+        transformer::forward(trained.model, {.ids = source.ids}, of_source, work, [](auto&&) {}).last;
+    const transformer::Asked asked{.parts = {Part::decoder}, .logits = transformer::Logits::last};
     std::vector<Index> ids{target.start};
     const Index longest = std::min(most + 1, architecture.most_tokens);
     while (std::ssize(ids) < longest) {

@@ -182,7 +182,7 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     const ResolvedTrained resolved(config, trained, run_settings);
     const std::vector<std::string>& tokens = resolved.tokens.words;
     question.position = one_position(resolved.query_positions, config.query, tokens, settings.origin);
-    for (const Index layer : resolved.layers) {
+    for (const Index layer : resolved.parts.front().layers) {
         const AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
         for (const Index head : heads_in(layer)) {
             question.head = head;

@@ -240,11 +240,11 @@ void require_part(const TrainedConfig& config, const transformer::Architecture& 
     };
     const bool has_target = config.target || config.target_greedy;
     if (!architecture.encoder) {
-        if (config.part || has_target) {
+        if (!config.parts.empty() || has_target) {
             refuse(fmt::format("{}: {} is a model of one stack",
-                               config.part     ? option::part
-                               : config.target ? option::target
-                                               : option::target_greedy,
+                               !config.parts.empty() ? option::part
+                               : config.target       ? option::target
+                                                     : option::target_greedy,
                                architecture.type),
                    "a model with an encoder and a decoder, such as Marian, BART or T5");
         }
@@ -257,16 +257,21 @@ void require_part(const TrainedConfig& config, const transformer::Architecture& 
     if (config.target && config.target_greedy) {
         refuse(fmt::format("{} and {} cannot be used together", option::target, option::target_greedy), "one of them");
     }
-    if (config.part == Part::encoder && has_target) {
+    const bool encodes = config.has(Part::encoder);
+    if (!config.decodes() && has_target) {
         refuse(fmt::format("{}: the encoder does not see the target", config.target ? option::target : option::target_greedy),
                fmt::format("{} decoder or cross", option::part));
     }
-    if (config.part != Part::encoder && !has_target) {
+    if (config.decodes() && !has_target) {
         refuse(fmt::format("{}: no target for its decoder", architecture.type),
                fmt::format("{} TEXT, or {} N; or {} encoder, which needs none", option::target, option::target_greedy,
                            option::part));
     }
-    if (config.pool && config.part == Part::cross) {
+    if (encodes && config.decodes() && !config.query.empty()) {
+        refuse(fmt::format("{}: rows of the encoder are other words than those of the decoder", option::query),
+               fmt::format("{} without encoder, or encoder alone", option::part));
+    }
+    if (config.pool && config.has(Part::cross)) {
         refuse(fmt::format("{}: cross-attention has no hidden states of its own", option::pool),
                fmt::format("{} encoder or decoder", option::part));
     }
@@ -280,24 +285,88 @@ void require_part(const TrainedConfig& config, const transformer::Architecture& 
     }
 }
 
-/// The stack that the config means. Throws as require_part().
-const transformer::Architecture& judged_stack(const TrainedConfig& config, const transformer::Architecture& architecture)
+/// Those of the config; of a model of one stack none, which stands for its one attention.
+std::vector<std::optional<Part>> parts_of(const TrainedConfig& config)
 {
-    require_part(config, architecture);
-    return stack_of(architecture, config.part);
+    std::vector<std::optional<Part>> parts;
+    std::ranges::transform(config.parts, std::back_inserter(parts),
+                           [](Index place) { return std::optional(static_cast<Part>(place)); });
+    return parts.empty() ? std::vector<std::optional<Part>>(1) : parts;
 }
 
-/// Those that are named; of an alignment the last one where none is.
-std::vector<Index> shown_layers(const TrainedConfig& config, const Show& show, Index count, const Origin& origin)
+/// What a layer of one attention has, what --show has to name included.
+Show there_of(const TrainedConfig& config, const Trained& trained, std::optional<Part> part)
 {
-    const bool last = config.layers.empty() && show.contains(Item::alignment);
-    return last ? std::vector<Index>{count - 1} : layers_of(config, count, origin);
+    const transformer::Architecture& stack = stack_of(trained.model.architecture(), part);
+    const bool cross = part == Part::cross;
+    const bool words = config.join == Join::words;
+    const bool of_text = config.decodes() ? config.target.has_value() : config.ids.empty();
+    const auto any_layer = [&](auto has) {
+        return std::ranges::any_of(stack.layers, [&](const auto& layer) { return has(attention_of(layer, part)); });
+    };
+    Show there = existing_items(
+        {.command = ShownBy::run,
+         .needs = {{Needs::ids, true},
+                   {Needs::cross, config.decodes() && (cross || config.has(Part::cross) || config.has(Part::encoder))},
+                   {Needs::key_ids, config.decodes() && (cross || config.has(Part::cross) || config.has(Part::encoder))},
+                   {Needs::embeddings, !cross},
+                   {Needs::softcap, any_layer([](const auto& attention) { return attention.softcap.has_value(); })},
+                   {Needs::mask, (!cross && (stack.causal || stack.relative_bias)) ||
+                                     any_layer([](const auto& attention) { return attention.window.has_value(); })},
+                   {Needs::output_projection, true},
+                   {Needs::model, true},
+                   {Needs::states, !cross},
+                   {Needs::cross_part, cross},
+                   {Needs::pool, config.pool.has_value() && !cross},
+                   {Needs::tokenizer, trained.tokenizer.has_value() && of_text}},
+         .mean = is_mean(config.head),
+         .joined = words});
+    there.insert({Item::query_positions, Item::heads});
+    if (!words) {
+        there.insert(Item::summary);
+    }
+    if (!words && part != Part::encoder) {
+        there.insert(Item::logits);
+    }
+    if (!words && part != Part::encoder && !cross) {
+        there.insert(Item::lens);
+    }
+    if (cross) {
+        there.insert(Item::alignment);
+    }
+    return there;
+}
+
+/// Of all attentions of the config.
+Show existing_of(const TrainedConfig& config, const Trained& trained)
+{
+    Show existing;
+    for (const std::optional<Part> part : parts_of(config)) {
+        const Show there = there_of(config, trained, part);
+        existing.insert(there.begin(), Show::end());
+    }
+    return existing;
+}
+
+/// With the layers that are named; of an alignment the last one where none is.
+std::vector<ResolvedPart> resolved_parts(const TrainedConfig& config, const Trained& trained, const Show& show,
+                                         const Origin& origin)
+{
+    std::vector<ResolvedPart> parts;
+    for (const std::optional<Part> part : parts_of(config)) {
+        const transformer::Architecture& stack = stack_of(trained.model.architecture(), part);
+        const Index count = std::ssize(stack.layers);
+        const bool last = config.layers.empty() && show.contains(Item::alignment);
+        parts.push_back({part, &stack, last ? std::vector<Index>{count - 1} : layers_of(config, count, origin),
+                         there_of(config, trained, part)});
+    }
+    return parts;
 }
 
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
+    require_part(config, trained.model.architecture());
     const bool words = config.join == Join::words;
-    const bool cross = config.part == Part::cross;
     const Show usual = config.pool             ? Show{Item::tokens, Item::pooled}
                        : words                 ? Show{Item::tokens, Item::weights}
                        : config.layers.empty() ? Show{Item::tokens, Item::summary}
@@ -311,20 +380,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     } else if (asked.contains(Item::pooled)) {
         throw Error(ErrorKind::usage, fmt::format("{} {} requires {}", option::show, name_of(Item::pooled), option::pool));
     }
-    Show existing = everything(config, trained);
-    existing.insert({Item::query_positions, Item::heads});
-    if (!words) {
-        existing.insert(Item::summary);
-    }
-    if (!words && config.part != Part::encoder) {
-        existing.insert(Item::logits);
-    }
-    if (!words && config.part != Part::encoder && !cross) {
-        existing.insert(Item::lens);
-    }
-    if (cross) {
-        existing.insert(Item::alignment);
-    }
+    const Show existing = existing_of(config, trained);
     for (const Item item : asked.without(existing)) {
         std::string names;
         for (const Item each : existing) {
@@ -350,41 +406,75 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     return asked;
 }
 
-/// Of each layer the heads that are shown.
-std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const transformer::Architecture& stack,
-                                                    const std::vector<Index>& layers, const Origin& origin)
+/// Of each layer that is shown the heads, which every part has.
+std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const std::vector<ResolvedPart>& parts,
+                                                    const Origin& origin)
 {
     const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
-    for (const auto& [layer, heads] : named) {
-        if (!std::ranges::binary_search(layers, layer)) {
-            throw Error(ErrorKind::data, trained_field::layer_heads.key, std::to_string(layer),
-                        fmt::format("the layers that are shown, {}", fmt::join(layers, ", ")));
-        }
-    }
     std::map<Index, std::vector<Index>> all;
-    for (const Index layer : layers) {
-        const auto own = named.find(layer);
-        const Index H = attention_of(stack.layers[static_cast<std::size_t>(layer)], config.part).H;
-        all.emplace(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
+    for (const ResolvedPart& each : parts) {
+        for (const auto& [layer, heads] : named) {
+            if (!std::ranges::binary_search(each.layers, layer)) {
+                throw Error(ErrorKind::data, trained_field::layer_heads.key, std::to_string(layer),
+                            fmt::format("the layers that are shown, {}", fmt::join(each.layers, ", ")));
+            }
+        }
+        for (const Index layer : each.layers) {
+            const auto own = named.find(layer);
+            const Index H = attention_of(each.stack->layers[static_cast<std::size_t>(layer)], each.part).H;
+            all.insert_or_assign(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
+        }
     }
     return all;
 }
 
-transformer::Asked asked_of(std::optional<Part> part, const Show& show, const std::vector<Index>& layers,
+/// Of the parts of one stack; without any nothing but what leaves its last layer.
+transformer::Asked asked_of(const std::vector<ResolvedPart>& parts, const Show& show,
                             const std::map<Index, std::vector<Index>>& heads)
 {
-    transformer::Asked asked{.part = part};
-    for (const auto& [layer, own] : heads) {
+    transformer::Asked asked;
+    for (const ResolvedPart& each : parts) {
+        if (each.part) {
+            asked.parts.push_back(*each.part);
+        }
+    }
+    for (const Index layer : parts.front().layers) {
+        const std::vector<Index>& own = heads.at(layer);
         asked.other_heads.emplace(layer, is_mean(own) ? std::vector<Index>() : own);
     }
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
-        asked.layers = layers;
+        asked.layers = parts.front().layers;
     }
     asked.stages = stages_of(what_to_compute(show));
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
     asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings) || show.contains(Item::pooled);
-    asked.lens = show.contains(Item::lens);
-    asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
+    return asked;
+}
+
+/// The parts whose rows are the tokens: all but the encoder's where a decoder runs.
+std::vector<ResolvedPart> with_tokens(const std::vector<ResolvedPart>& parts, bool decodes)
+{
+    std::vector<ResolvedPart> kept;
+    std::ranges::copy_if(parts, std::back_inserter(kept),
+                         [&](const ResolvedPart& each) { return !decodes || each.part != Part::encoder; });
+    return kept;
+}
+
+transformer::Asked asked_of_tokens(const ResolvedTrained& run)
+{
+    transformer::Asked asked = asked_of(with_tokens(run.parts, run.source.has_value()), run.show, run.heads);
+    asked.lens = run.show.contains(Item::lens);
+    asked.logits = run.show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
+    return asked;
+}
+
+transformer::Asked asked_of_source(const ResolvedTrained& run)
+{
+    transformer::Asked asked{.parts = {Part::encoder}};
+    if (run.source && run.parts.front().part == Part::encoder) {
+        asked = asked_of({run.parts.front()}, run.show, run.heads);
+    }
+    asked.last = true;
     return asked;
 }
 
@@ -393,7 +483,7 @@ transformer::Asked asked_of(std::optional<Part> part, const Show& show, const st
 /// The pieces or words of the sentence, which this stack reads.
 Tokens tokens_of_sentence(const TrainedConfig& config, const Trained& trained, const transformer::Architecture& architecture)
 {
-    if (architecture.encoder == nullptr && config.part && config.ids.empty() && !trained.tokenizer) {
+    if (!config.parts.empty() && config.ids.empty() && !trained.tokenizer) {
         throw Error(ErrorKind::data, "no tokenizer beside the model; allowed: --ids, which needs none");
     }
     Tokens tokens = !config.ids.empty() ? ids_of(config, trained)
@@ -411,16 +501,16 @@ Tokens tokens_of_sentence(const TrainedConfig& config, const Trained& trained, c
 std::optional<Tokens> source_of(const TrainedConfig& config, const Trained& trained)
 {
     const transformer::Architecture& architecture = trained.model.architecture();
-    const bool decodes = config.part == Part::decoder || config.part == Part::cross;
-    return decodes ? std::optional(tokens_of_sentence(config, trained, *architecture.encoder)) : std::nullopt;
+    return config.decodes() ? std::optional(tokens_of_sentence(config, trained, *architecture.encoder)) : std::nullopt;
 }
 
 /// The rows: the sentence, or of a decoder the target.
-Tokens rows_of(const ResolvedTrained& run)
+Tokens tokens_of_run(const ResolvedTrained& run)
 {
     const TrainedConfig& config = run.config;
+    const transformer::Architecture& stack = stack_of(run.trained.model.architecture(), run.parts.back().part);
     if (!run.source) {
-        return tokens_of_sentence(config, run.trained, run.stack);
+        return tokens_of_sentence(config, run.trained, stack);
     }
     const std::optional<text::PieceTokenizer>& tokenizer = run.trained.target_tokenizer();
     Tokens tokens;
@@ -435,9 +525,9 @@ Tokens rows_of(const ResolvedTrained& run)
     } else if (config.target->find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, fmt::format("no words in the target ({}); allowed: at least one", option::target));
     } else {
-        tokens = target_of(config, *tokenizer, run.stack.target);
+        tokens = target_of(config, *tokenizer, stack.target);
     }
-    transformer::require_tokens(run.stack, {tokens.ids, {}}, ErrorKind::data);
+    transformer::require_tokens(stack, {tokens.ids, {}}, ErrorKind::data);
     return tokens;
 }
 
@@ -453,37 +543,46 @@ std::vector<Index> named_rows(const TrainedConfig& config, const std::vector<std
 
 // ---- memory ----------------------------------------------------------------------------------------------------------
 
+/// How many numbers one part keeps, and how many there are at once for the largest of its layers.
+struct Kept {
+    Index numbers = 0, largest = 0;
+};
+Kept kept_of(const ResolvedTrained& run, const ResolvedPart& each)
+{
+    const Index T = std::ssize(run.rows_of(each.part).ids);
+    const Index S = std::ssize(run.columns_of(each.part).ids);
+    const Index rows = run.query_positions.empty() ? T : std::ssize(run.query_positions);
+    const bool has_states = each.part != Part::cross;
+    const bool shown = !run.asked.layers.empty();
+    Kept kept{.numbers = run.asked.hidden_states && has_states ? (std::ssize(each.stack->layers) + 1) * T * each.stack->D : 0};
+    for (const Index layer : shown ? each.layers : std::vector<Index>()) {
+        const transformer::AttentionPart& attention = run.attention(each.part, layer);
+        const std::vector<Index>& own = run.heads.at(layer);
+        const Index heads = own.empty() ? attention.H : std::ssize(own);
+        kept.numbers += run.asked.lens && has_states ? T * each.stack->embedding.V : 0;
+        for (const Item item : run.show) {
+            const bool numbers = info_of(item).kind == ItemKind::numbers;
+            const Index vectors = info_of(item).axes.row == Axis::keys ? S : T;
+            kept.numbers += info_of(item).axes == per_pair ? heads * rows * S : numbers ? heads * attention.d * vectors : 0;
+        }
+        kept.largest = std::max(kept.largest, (own.empty() || is_mean(own) ? attention.H : std::ssize(own)) * T * S);
+    }
+    return kept;
+}
+
 /// Throws Error(too_large) for what does not fit.
 void require_room(const ResolvedTrained& run)
 {
     constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
-    const transformer::Architecture& architecture = run.stack;
-    const transformer::Asked& asked = run.asked;
-    const Index T = std::ssize(run.tokens.ids);
-    const Index S = std::ssize(run.key_tokens().ids);
-    const Index rows = run.query_positions.empty() ? T : std::ssize(run.query_positions);
-    const auto kept_of = [&](Index layer) {
-        const transformer::AttentionPart& attention = run.attention(layer);
-        const std::vector<Index>& own = run.heads.at(layer);
-        const Index heads = own.empty() ? attention.H : std::ssize(own);
-        Index count = asked.lens ? T * architecture.embedding.V : 0;
-        for (const Item item : run.show) {
-            const bool numbers = info_of(item).kind == ItemKind::numbers;
-            const Index vectors = info_of(item).axes.row == Axis::keys ? S : T;
-            count += info_of(item).axes == per_pair ? heads * rows * S : numbers ? heads * attention.d * vectors : 0;
-        }
-        return count;
-    };
-    Index kept = asked.hidden_states ? (std::ssize(architecture.layers) + 1) * T * architecture.D : 0;
-    kept += asked.logits == transformer::Logits::none ? 0 : T * architecture.embedding.V;
-    Index largest = 0;
-    for (const Index layer : asked.layers) {
-        const std::vector<Index>& own = asked.other_heads.at(layer);
-        kept += kept_of(layer);
-        largest = std::max(largest, (own.empty() ? run.attention(layer).H : std::ssize(own)) * T * S);
+    const transformer::Architecture& architecture = run.trained.model.architecture();
+    Index tokens = std::ssize(run.tokens.ids) + (run.source ? std::ssize(run.source->ids) : 0);
+    Kept all{.numbers =
+                 run.asked.logits == transformer::Logits::none ? 0 : std::ssize(run.tokens.ids) * architecture.embedding.V};
+    for (const ResolvedPart& each : run.parts) {
+        const Kept kept = kept_of(run, each);
+        all = {all.numbers + kept.numbers, std::max(all.largest, kept.largest)};
     }
-    const Index encoded = run.source ? std::ssize(run.source->ids) : 0; // before there is anything of the decoder
-    const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * (T + encoded) * architecture.D);
+    const Index total = static_cast<Index>(sizeof(float)) * (all.numbers + all.largest + at_once * tokens * architecture.D);
     require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
                    run.settings.memory_limit);
 }
@@ -520,39 +619,34 @@ std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config)
 
 Show everything(const TrainedConfig& config, const Trained& trained)
 {
-    const transformer::Architecture& stack = judged_stack(config, trained.model.architecture());
-    const bool cross = config.part == Part::cross;
-    const bool of_text = config.part == Part::decoder || cross ? config.target.has_value() : config.ids.empty();
-    const auto any_layer = [&](auto has) {
-        return std::ranges::any_of(stack.layers, [&](const auto& layer) { return has(attention_of(layer, config.part)); });
-    };
-    return existing_items(
-        {.command = ShownBy::run,
-         .needs = {{Needs::ids, true},
-                   {Needs::cross, cross},
-                   {Needs::key_ids, cross},
-                   {Needs::embeddings, !cross},
-                   {Needs::softcap, any_layer([](const auto& attention) { return attention.softcap.has_value(); })},
-                   {Needs::mask, (!cross && (stack.causal || stack.relative_bias)) ||
-                                     any_layer([](const auto& attention) { return attention.window.has_value(); })},
-                   {Needs::output_projection, true},
-                   {Needs::model, true},
-                   {Needs::states, !cross},
-                   {Needs::cross_part, cross},
-                   {Needs::pool, config.pool.has_value() && !cross},
-                   {Needs::tokenizer, trained.tokenizer.has_value() && of_text}},
-         .mean = is_mean(config.head),
-         .joined = config.join == Join::words});
+    require_part(config, trained.model.architecture());
+    Show items;
+    for (const Item item : existing_of(config, trained)) {
+        if (!is_named_alone(item) && !is_choice(item)) {
+            items.insert(item);
+        }
+    }
+    return items;
+}
+
+const ResolvedPart& ResolvedTrained::part_of(std::optional<Part> part) const
+{
+    return *std::ranges::find(parts, part, &ResolvedPart::part);
+}
+
+const transformer::AttentionPart& ResolvedTrained::attention(std::optional<Part> part, Index layer) const
+{
+    return attention_of(part_of(part).stack->layers[static_cast<std::size_t>(layer)], part);
 }
 
 ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained& its_model, const RunSettings& its_settings)
-    : config(its_config), trained(its_model), settings(its_settings), stack(judged_stack(config, trained.model.architecture())),
-      show(what_to_show(config, trained, settings)),
-      layers(shown_layers(config, show, std::ssize(stack.layers), settings.origin)), source(source_of(config, trained)),
-      tokens(rows_of(*this)), heads(heads_of_layers(config, stack, layers, settings.origin)),
-      asked(asked_of(config.part, show, layers, heads)), query_positions(named_rows(config, tokens.words, settings.origin))
+    : config(its_config), trained(its_model), settings(its_settings), show(what_to_show(config, trained, settings)),
+      parts(resolved_parts(config, trained, show, settings.origin)), source(source_of(config, trained)),
+      tokens(tokens_of_run(*this)), heads(heads_of_layers(config, parts, settings.origin)), asked(asked_of_tokens(*this)),
+      asked_of_encoder(asked_of_source(*this)), query_positions(named_rows(config, tokens.words, settings.origin))
 {
     require_room(*this);
+    const transformer::Architecture& stack = *parts.back().stack;
     input = {tokens.ids, stack.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
     transformer::require_rows(stack, input, asked, ErrorKind::data);
 }

@@ -55,6 +55,14 @@ struct Tokens {
 /// The heads that the config names layer by layer, in its order. Throws Error(data) for what is no LAYER.HEAD.
 [[nodiscard]] std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config);
 
+/// One attention of the model, of which layers are shown.
+struct ResolvedPart {
+    std::optional<Part> part;               ///< none: the one of a model of one stack
+    const transformer::Architecture* stack; ///< which has these layers
+    std::vector<Index> layers;              ///< ascending, at least one
+    Show there;                             ///< what such a layer has of all that can be shown
+};
+
 /// Refers to what it is made of.
 struct ResolvedTrained {
     /// Throws as run_trained().
@@ -63,22 +71,28 @@ struct ResolvedTrained {
     const TrainedConfig& config;
     const Trained& trained;
     const RunSettings& settings;
-    const transformer::Architecture& stack;    ///< whose layers are shown
     Show show;                                 ///< what the settings name, or the usual
-    std::vector<Index> layers;                 ///< ascending, at least one
-    std::optional<Tokens> source;              ///< of a decoder's part: what its encoder reads
-    Tokens tokens;                             ///< the rows; no more than the model has positions for
-    std::map<Index, std::vector<Index>> heads; ///< as heads_of() says, of each of the layers
-    transformer::Asked asked;                  ///< what the whole of that takes to be computed
+    std::vector<ResolvedPart> parts;           ///< in the order of Part, at least one
+    std::optional<Tokens> source;              ///< where a decoder runs: what its encoder reads
+    Tokens tokens;                             ///< the target of a decoder, otherwise the sentence; no more than the model has
+                                               ///< positions for
+    std::map<Index, std::vector<Index>> heads; ///< as heads_of() says, of each layer that is shown, of every part
+    transformer::Asked asked;                  ///< what the whole of that takes to be computed of the stack that has the tokens
+    transformer::Asked asked_of_encoder;       ///< and of the encoder where a decoder runs
     std::vector<Index> query_positions;        ///< the rows that --query chose; empty: all. There is memory for all of this
     transformer::TokenInput input;             ///< which the model has rows for; types where it has a table of them
 
-    [[nodiscard]] bool is_cross() const { return config.part == Part::cross; }
-    /// What the columns are: in cross-attention the source's.
-    [[nodiscard]] const Tokens& key_tokens() const { return is_cross() ? *source : tokens; }
-    [[nodiscard]] const transformer::AttentionPart& attention(Index layer) const
+    /// The one with this attention.
+    [[nodiscard]] const ResolvedPart& part_of(std::optional<Part> part) const;
+    [[nodiscard]] const transformer::AttentionPart& attention(std::optional<Part> part, Index layer) const;
+    /// What the rows of a part stand for, and its columns.
+    [[nodiscard]] const Tokens& rows_of(std::optional<Part> part) const
     {
-        return attention_of(stack.layers[static_cast<std::size_t>(layer)], config.part);
+        return part == Part::encoder && source ? *source : tokens;
+    }
+    [[nodiscard]] const Tokens& columns_of(std::optional<Part> part) const
+    {
+        return part == Part::cross ? *source : rows_of(part);
     }
 };
 

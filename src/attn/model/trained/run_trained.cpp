@@ -4,7 +4,6 @@
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/taken.hpp"
-#include "attn/model/trained/decode.hpp"
 #include "attn/model/trained/resolved_trained.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
@@ -67,11 +66,11 @@ Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const 
 }
 
 /// Of a layer, as far as reports read it.
-Attention read_attention(const ResolvedTrained& run, Index layer)
+Attention read_attention(const ResolvedTrained& run, std::optional<Part> which, Index layer)
 {
-    const transformer::AttentionPart& part = run.attention(layer);
+    const transformer::AttentionPart& part = run.attention(which, layer);
     Attention attention;
-    attention.causal = run.stack.causal && !run.is_cross();
+    attention.causal = run.part_of(which).stack->causal && which != Part::cross;
     if (part.scale != 1 / std::sqrt(static_cast<double>(part.d))) { // which holds without a scale
         attention.scale = part.scale;
     }
@@ -109,18 +108,20 @@ public:
 
     [[nodiscard]] Layer of(transformer::LayerStages&& stages) const
     {
-        const transformer::AttentionPart& part = run_.attention(stages.layer);
+        const transformer::AttentionPart& part = run_.attention(stages.part, stages.layer);
         Layer layer;
         layer.number = stages.layer;
-        layer.part = run_.config.part;
+        layer.part = stages.part;
         std::get<SentenceInput>(layer.config.input).sentence = result_.model->sentence;
         layer.config.dims.heads = part.H;
         layer.config.dims.kv_heads = part.H_kv;
-        layer.config.attention = read_attention(run_, stages.layer);
+        layer.config.attention = read_attention(run_, stages.part, stages.layer);
         layer.heads = run_.heads.at(stages.layer);
         layer.key_heads = key_heads_of(layer.heads, part.H, part.H_kv);
         const std::vector<Index>& rows = result_.query_positions;
-        const Show keep = what_to_compute(result_.show);
+        const Show& there = run_.part_of(stages.part).there;
+        const Show wanted = what_to_compute(result_.show);
+        const Show keep = wanted.without(wanted.without(there));
         const auto add = [&](Item item, Tensor<float>& tensor) {
             if (keep.contains(item) && !tensor.shape.empty()) {
                 const bool cut = info_of(item).axes.row == Axis::queries && !rows.empty();
@@ -144,8 +145,9 @@ public:
         if (chosen) {
             keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
-        if (!run_.tokens.word_of.empty() && !each[Stage::weights].shape.empty()) {
-            each[Stage::weights] = joined(each[Stage::weights], run_.tokens.word_of, run_.key_tokens().word_of);
+        if (run_.config.join == Join::words && !each[Stage::weights].shape.empty()) {
+            each[Stage::weights] =
+                joined(each[Stage::weights], run_.rows_of(stages.part).word_of, run_.columns_of(stages.part).word_of);
         }
         for (const Stage stage : core::every_stage) {
             if (stage != Stage::head_context) {
@@ -159,7 +161,7 @@ public:
         if (result_.show.contains(Item::summary)) {
             layer.summary = summarize(result_, layer, run_.settings.top.value_or(usual_top));
         }
-        if (result_.show.contains(Item::alignment)) {
+        if (result_.show.contains(Item::alignment) && there.contains(Item::alignment)) {
             layer.alignment = aligned(std::get<Tensor<float>>(*layer.find(Item::weights)));
         }
         std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
@@ -198,9 +200,13 @@ Tensor<float> pooled(const Tensor<float>& states, Pool pool)
     return whole;
 }
 
-void add_hidden_states(Result& result, const std::vector<Tensor<float>>& states)
+/// To the layers of one stack: of two stacks the encoder's, or the decoder's.
+void add_hidden_states(Result& result, const std::vector<Tensor<float>>& states, bool of_encoder)
 {
     for (Layer& layer : result.layers) {
+        if (layer.part == Part::cross || (layer.part == Part::encoder) != of_encoder) {
+            continue;
+        }
         const auto number = static_cast<std::size_t>(*layer.number);
         const auto add = [&](Item item, Tensor<float> array) {
             layer.arrays.push_back({std::string(name_of(item)), std::move(array)});
@@ -278,7 +284,7 @@ Result run_trained(const ResolvedTrained& run)
 {
     const Trained& trained = run.trained;
     const RunSettings& settings = run.settings;
-    const transformer::Architecture& architecture = run.stack;
+    const transformer::Architecture& architecture = *run.parts.back().stack;
     const transformer::Asked& asked = run.asked;
     Result result;
     result.model = run.config;
@@ -289,8 +295,8 @@ Result run_trained(const ResolvedTrained& run)
     result.token_ids = run.config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
     result.token_types = run.tokens.types;
     result.offsets = run.tokens.offsets;
-    result.cross = run.is_cross();
-    if (run.is_cross()) {
+    result.cross = run.source && (run.config.has(Part::cross) || run.config.has(Part::encoder));
+    if (result.cross) {
         result.key_tokens = run.source->words;
         result.key_token_ids = run.config.join == Join::words ? std::vector<Index>() : run.source->ids;
     }
@@ -311,26 +317,34 @@ Result run_trained(const ResolvedTrained& run)
             told = std::max(told, share);
         };
     }
+    const auto take = [&](transformer::LayerStages&& stages) {
+        if (result.layers.empty()) {
+            result.portable_because = stages.stages.portable_because;
+        }
+        result.layers.push_back(maker.of(std::move(stages)));
+    };
     transformer::TokenInput input = run.input;
-    std::optional<Matrix<float>> encoding;
+    transformer::Outputs encoder;
     if (run.source) {
-        encoding = encoded(trained.model, run.source->ids, {.threads = settings.threads, .isa = settings.isa});
-        input.encoded = &*encoding;
+        const transformer::TokenInput source{.ids = run.source->ids};
+        transformer::require_rows(*trained.model.architecture().encoder, source, run.asked_of_encoder, ErrorKind::data);
+        encoder = transformer::forward(trained.model, source, run.asked_of_encoder,
+                                       {.threads = settings.threads, .isa = settings.isa}, take);
+        input.encoded = &encoder.last;
     }
-    transformer::Outputs outputs =
-        transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
-            if (result.layers.empty()) {
-                result.portable_because = stages.stages.portable_because;
-            }
-            result.layers.push_back(maker.of(std::move(stages)));
-        });
-    for (const Index layer : asked.layers.empty() ? run.layers : std::vector<Index>{}) { // nothing of them is shown
-        transformer::LayerStages nothing;
-        nothing.layer = layer;
-        result.layers.push_back(maker.of(std::move(nothing)));
+    transformer::Outputs outputs = transformer::forward(trained.model, input, asked, work, take);
+    for (const ResolvedPart& each : asked.layers.empty() ? run.parts : std::vector<ResolvedPart>()) { // nothing is shown
+        for (const Index layer : each.layers) {
+            transformer::LayerStages nothing;
+            nothing.layer = layer;
+            nothing.part = each.part;
+            result.layers.push_back(maker.of(std::move(nothing)));
+        }
     }
+    std::ranges::stable_sort(result.layers, {}, &Layer::part);
     if (asked.hidden_states) {
-        add_hidden_states(result, outputs.hidden_states);
+        add_hidden_states(result, encoder.hidden_states, true);
+        add_hidden_states(result, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
     }
     if (asked.logits != transformer::Logits::none) {
         add_logits(result, trained, std::move(outputs.logits));

@@ -157,7 +157,7 @@ std::string caption(const Result& result)
     const std::string& name = result.model->name;
     const std::string keys = result.cross ? " attending to " + std::to_string(std::ssize(result.key_tokens)) : "";
     return fmt::format("{}{}, {}, {}{}, {}", counted(std::ssize(result.tokens), "token"), keys,
-                       layers > 1 ? counted(layers, "layer") : first.name(),
+                       layers > 1 ? counted(layers, "layer") : name_of(first.place()),
                        heads_of(first, shape_of(*first.find(model::Item::weights)).front()), placed,
                        name.empty() ? foreign : "model " + visible(name));
 }

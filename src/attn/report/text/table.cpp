@@ -152,7 +152,7 @@ void write_per_query(Buffer& buffer, const Result& result, const Layer& layer, c
                      const Tensor<Scalar>& tensor, const TableOptions& options)
 {
     GridStyle style = style_of(options);
-    style.column_labels = visible_texts(labels_of(result, Axis::queries, tensor.columns()));
+    style.column_labels = visible_texts(labels_of(result, layer, Axis::queries, tensor.columns()));
     style.row_labels = head_names(layer, tensor.rows(), name);
     const Shape shape = style.row_labels.empty() ? Shape{tensor.columns()} : tensor.shape;
     write_title(buffer, {name, to_string(shape)}, options.width);
@@ -195,9 +195,9 @@ void write_matrices(Buffer& buffer, const Result& result, const Layer& layer, co
     const Axes axes = axes_of(name);
     const bool vector = tensor.shape.size() < 2;
     GridStyle style = style_of(options);
-    style.column_labels = visible_texts(labels_of(result, axes.column, tensor.columns()));
+    style.column_labels = visible_texts(labels_of(result, layer, axes.column, tensor.columns()));
     if (!vector) {
-        const AxisLabels rows = labels_of(result, axes.row, tensor.rows());
+        const AxisLabels rows = labels_of(result, layer, axes.row, tensor.rows());
         style.row_labels = visible_texts(rows);
         style.numbered_rows = rows.words.empty();
     }
@@ -265,8 +265,8 @@ void write_array(Buffer& buffer, const Result& result, const Layer& layer, const
 /// "cat: chat", "sat: assis[2]", …: of a repeated word which it is.
 void write_alignment(Buffer& buffer, const Result& result, const Layer& layer, const TableOptions& options)
 {
-    const AxisLabels rows = labels_of(result, Axis::queries, std::ssize(layer.alignment));
-    const std::vector<std::string>& keys = result.words_of_keys();
+    const AxisLabels rows = labels_of(result, layer, Axis::queries, std::ssize(layer.alignment));
+    const std::vector<std::string>& keys = result.words_of_keys(layer);
     std::vector<std::string> pairs;
     for (std::size_t i = 0; i < layer.alignment.size(); ++i) {
         const Index key = layer.alignment[i];
@@ -344,7 +344,7 @@ void write_table(const Result& result, const TableOptions& options, Buffer& buff
     for (const Layer& layer : result.layers) {
         if (layer_by_layer) {
             parts.next();
-            buffer.append(layer.name() + "\n\n");
+            buffer.append(name_of(layer.place()) + "\n\n");
         }
         Parts tables(buffer, true);
         if (!layer.alignment.empty()) {

@@ -224,30 +224,41 @@ struct Layers {
 };
 
 /// What layer `part` makes of X, as architecture.hpp writes it; X becomes the next hidden state. The stages are those of the
-/// attention that is meant.
-LayerStages run_layer(const Layers& layers, const LayerPart& part, Matrix<float>& X, const Asked& asked, const core::Work& work)
+/// attentions that are asked for, in the order in which they are computed.
+std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, Matrix<float>& X, const Asked& asked,
+                                   const core::Work& work)
 {
     const Model& model = layers.model;
-    const bool means_cross = asked.part == Part::cross;
+    const auto is_asked = [&](Part one) { return std::ranges::find(asked.parts, one) != asked.parts.end(); };
+    const std::optional<Part> own = part.cross            ? std::optional(Part::decoder)
+                                    : asked.parts.empty() ? std::nullopt
+                                                          : std::optional(Part::encoder);
     const auto normalised = [&](const std::optional<NormPart>& norm, Matrix<float> of) {
         normalise_by(model, norm, of);
         return of;
     };
-    const auto& bias = layers.shared.bias();
-    LayerStages done =
-        attend(model, part.attention,
-               {.queries = normalised(part.attention_in, X), .causal = layers.causal, .bias = bias ? &*bias : nullptr},
-               layers.shared, means_cross ? Asked() : asked, work);
+    std::vector<LayerStages> done;
     Matrix<float> S = X;
-    S += normalised(part.attention_out, done.output.matrix());
+    const auto attend_as = [&](std::optional<Part> which, const AttentionPart& attention, const Sequences& sequences) {
+        const bool kept = !which || is_asked(*which);
+        LayerStages stages = attend(model, attention, sequences, layers.shared, kept ? asked : Asked(), work);
+        stages.part = which;
+        Matrix<float> output = stages.output.matrix();
+        if (kept) {
+            done.push_back(std::move(stages));
+        }
+        return output;
+    };
+    const auto& bias = layers.shared.bias();
+    S += normalised(
+        part.attention_out,
+        attend_as(own, part.attention,
+                  {.queries = normalised(part.attention_in, X), .causal = layers.causal, .bias = bias ? &*bias : nullptr}));
     normalise_by(model, part.attention_sum, S);
     if (part.cross) {
-        LayerStages cross =
-            attend(model, part.cross->attention, {.queries = normalised(part.cross->in, S), .encoded = layers.encoded},
-                   layers.shared, means_cross ? asked : Asked(), work);
-        S += cross.output.matrix();
+        S += attend_as(Part::cross, part.cross->attention,
+                       {.queries = normalised(part.cross->in, S), .encoded = layers.encoded});
         normalise_by(model, part.cross->sum, S);
-        done = means_cross ? std::move(cross) : std::move(done);
     }
     const Matrix<float> M = mlp(model, part.mlp, normalised(part.mlp_in, part.parallel ? X : S), work);
     X = std::move(S);
@@ -292,7 +303,7 @@ Matrix<float> lens_of(const Model& model, Matrix<float> X, const core::Work& wor
 Asked asked_of(const Asked& asked, Index layer)
 {
     if (std::ranges::find(asked.layers, layer) == asked.layers.end()) {
-        return {.part = asked.part};
+        return {.parts = asked.parts};
     }
     Asked own = asked;
     if (const auto other = asked.other_heads.find(layer); other != asked.other_heads.end()) {
@@ -356,7 +367,8 @@ void require_rows(const Architecture& architecture, const TokenInput& input, con
 
 Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work, const Take& take)
 {
-    const Architecture& architecture = stack_of(model.architecture(), asked.part);
+    const Architecture& architecture =
+        stack_of(model.architecture(), asked.parts.empty() ? std::nullopt : std::optional(asked.parts.front()));
     require_tokens(architecture, input, ErrorKind::internal);
     require_rows(architecture, input, asked, ErrorKind::internal);
     if (architecture.encoder && (input.encoded == nullptr || input.encoded->cols() != architecture.D)) {
@@ -373,17 +385,18 @@ Outputs forward(const Model& model, const TokenInput& input, const Asked& asked,
             outputs.hidden_states.push_back(as_tensor(X));
         }
         const Asked own = asked_of(asked, l);
-        LayerStages done = run_layer(layers, architecture.layers.at(static_cast<std::size_t>(l)), X, own, work.piece(l, count));
+        std::vector<LayerStages> done =
+            run_layer(layers, architecture.layers.at(static_cast<std::size_t>(l)), X, own, work.piece(l, count));
         require_finite(X, l);
-        if (!own.layers.empty()) {
-            done.layer = l;
+        for (LayerStages& stages : own.layers.empty() ? std::vector<LayerStages>() : std::move(done)) {
+            stages.layer = l;
             if (!own.queries_keys_values) {
-                done.queries = done.keys = done.values = {};
+                stages.queries = stages.keys = stages.values = {};
             }
-            if (own.lens) {
-                done.lens = as_tensor(lens_of(model, X, work.piece(l, count)));
+            if (own.lens && stages.part != Part::cross) {
+                stages.lens = as_tensor(lens_of(model, X, work.piece(l, count)));
             }
-            take(std::move(done));
+            take(std::move(stages));
         }
     }
     if (!asked.hidden_states && asked.logits == Logits::none && !asked.last) {

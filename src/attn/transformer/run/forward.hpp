@@ -35,10 +35,10 @@ enum class Logits {
 };
 
 struct Asked {
-    std::optional<Part> part = {};                        ///< of two stacks: which stack runs, and which attention is meant
-    std::vector<Index> layers = {};                       ///< counted from 0; in any order
-    core::StageSelection stages = {};                     ///< of each of them
-    std::vector<Index> heads = {};                        ///< the query heads whose stages are kept; empty: all
+    std::vector<Part> parts = {};     ///< of two stacks: the encoder runs, or the decoder with one or both of its attentions
+    std::vector<Index> layers = {};   ///< counted from 0; in any order
+    core::StageSelection stages = {}; ///< of each of them
+    std::vector<Index> heads = {};    ///< the query heads whose stages are kept; empty: all
     std::map<Index, std::vector<Index>> other_heads = {}; ///< of these layers, in place of `heads`
     bool queries_keys_values = false;                     ///< of each of them
     bool lens = false;                                    ///< of each of them; of a model with a head
@@ -50,12 +50,13 @@ struct Asked {
 /// What an asked layer did.
 struct LayerStages {
     Index layer = 0;
+    std::optional<Part> part = {};       ///< of two stacks: which attention this is
     Tensor<float> queries, keys, values; ///< (H, T, d), (H_kv, S, d), (H_kv, S, d), as they enter the scores: after norm and
                                          ///< rotary positions. Empty unless asked for. S is T but in cross-attention
     core::Stages<float> stages;          ///< those that were asked for, of the heads that were; and head_context (H, T, d)
     Tensor<float> context;               ///< (T, H·d): the head contexts side by side
     Tensor<float> output;                ///< (T, D): after the output projection, before anything is added
-    Tensor<float> lens; ///< (T, V): what the head would say if this layer were the last; empty unless asked for
+    Tensor<float> lens; ///< (T, V): what the head would say if this layer were the last; empty unless asked for, and of cross
 };
 
 struct Outputs {
@@ -71,9 +72,9 @@ void require_tokens(const Architecture& architecture, const TokenInput& input, E
 /// Likewise for ids and types that the model has no row for, and more tokens than the layers have positions for.
 void require_rows(const Architecture& architecture, const TokenInput& input, const Asked& asked, ErrorKind fault);
 
-/// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for. Layers
-/// are there, and logits are of a model with a head. Throws Error: internal for an input that both of the above refuse, who
-/// asks judges it; data for numbers that overflow.
+/// `take` gets each asked layer as it is done, in order, of a decoder its own attention and then the other. Memory: the
+/// activations of two layers, and what is asked for. Layers are there, and logits are of a model with a head. Throws Error:
+/// internal for an input that both of the above refuse, who asks judges it; data for numbers that overflow.
 [[nodiscard]] Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work,
                               const Take& take);
 
