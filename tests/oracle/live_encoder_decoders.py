@@ -153,7 +153,7 @@ def ours(folder, source, target):
             if name == "logits":
                 arrays["logits"] = array
                 continue
-            _, n, item = name.split(".")
+            _, _, n, item = name.split(".")
             arrays[(part, int(n)) if item == "weights" else (part, "state", int(n) + (item == "hidden_states"))] = array
     return arrays
 

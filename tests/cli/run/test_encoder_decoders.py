@@ -100,6 +100,56 @@ def test_ids_are_the_source(marian):
     assert by_ids["layers"] == result(marian[0], "--layer", "1", source="the cat")["layers"]
 
 
+# ---- several parts ---------------------------------------------------------------------------------------------------
+
+
+def test_several_parts_are_what_each_is_alone(model):
+    folder = model[0]
+    items = ["tokens", "weights", "hidden_states", "queries", "summary", "masked_scores", "alignment"]
+    done = result(folder, "--part", "cross,encoder,decoder", "--layer", "all", "--show", ",".join(items))
+    assert [(layer["part"], layer["layer"]) for layer in done["layers"]] == [(part, n) for part in PARTS for n in range(2 if part == "encoder" else 3)]
+    assert (done["tokens"], done["key_tokens"]) == tuple(result(folder, "--layer", "0")[name] for name in ("tokens", "key_tokens"))
+    has_bias = "t5" in folder.name  # and so masked_scores of its encoder, too
+    for part in PARTS:
+        lost = {"encoder": ["alignment"] + [] if has_bias else ["alignment", "masked_scores"], "decoder": ["alignment"], "cross": ["hidden_states", "masked_scores"]}[part]
+        alone = result(folder, "--part", part, "--layer", "all", "--show", ",".join(name for name in items if name not in lost), target=None if part == "encoder" else TARGET)
+        assert [layer for layer in done["layers"] if layer["part"] == part] == alone["layers"]
+    jsonschema.validate(done, succeeds("schema", "result").json)
+    assert result(folder, "--part", "encoder", "--part", "cross,decoder", "--layer", "all", "--show", ",".join(items)) == done
+
+
+def test_several_parts_in_every_format(marian, tmp_path):
+    parts = ("--part", "encoder,decoder,cross", "--layer", "0")
+    rows = succeeds(*arguments(marian[0], *parts, "--show", "weights", "--format", "csv")).text.splitlines()
+    for start in ("weights,encoder.0,0,0,0,the,the,", "weights,encoder.0,1,6,5,[SEP],mat,", "weights,decoder.0,0,1,0,it,[PAD],", "weights,cross.0,3,4,6,dog,[SEP],"):
+        assert sum(row.startswith(start) for row in rows) == 1
+    table = succeeds(*arguments(marian[0], *parts)).text
+    assert [line for line in table.splitlines() if line.endswith("layer 0")] == ["encoder layer 0", "decoder layer 0", "cross layer 0"]
+    means = [line for line in succeeds(*arguments(marian[0], "--part", "encoder,decoder,cross")).text.splitlines() if line.startswith("summary")]
+    assert [line.split(" (")[0] for line in means] == ["summary of encoder", "summary of decoder", "summary of cross"]
+    assert ["7 rows" in line for line in means] == [True, False, False]
+    path = tmp_path / "out.npz"
+    succeeds(*arguments(marian[0], *parts, "-o", path))
+    shapes = {name: array.shape for name, array in numpy.load(path).items()}
+    assert shapes == {"token_ids": (5,), "key_token_ids": (7,), "encoder.layers.0.weights": (2, 7, 7), "decoder.layers.0.weights": (4, 5, 5),
+                      "cross.layers.0.weights": (4, 5, 7)}
+
+
+def test_a_saved_result_of_several_parts_is_checked_and_compared(model, tmp_path):
+    path, other = tmp_path / "saved.json", tmp_path / "other.json"
+    saved = result(model[0], "--part", "encoder,decoder,cross", "--layer", "0,1", "--show", "weights,hidden_states,summary,alignment")
+    path.write_text(json.dumps(saved))
+    assert succeeds("check", path).text.endswith("passed\n")
+    assert_fails(run("plot", path, "--layer", "0", "--format", "svg"), 65, "parts", "a result of one part")
+    saved["layers"][5]["weights"][0][0][0] += 0.01
+    other.write_text(json.dumps(saved))
+    assert "cross layer 1: weights" in run("check", other).text
+    assert "cross.layers.1.weights" in run("compare", path, other).text
+    saved["layers"].reverse()
+    other.write_text(json.dumps(saved))
+    assert_fails(run("check", other), 65, "ascending layers")
+
+
 # ---- what the decoder itself writes ----------------------------------------------------------------------------------
 
 
@@ -151,10 +201,10 @@ def test_alignment_in_every_format(marian, tmp_path):
     table = succeeds(*arguments(marian[0], "--show", "alignment")).text
     assert [line.split(" → ") for line in table.splitlines()[-len(words):]] == [[word.ljust(max(map(len, words))), key] for word, key in zip(words, named)]
     rows = succeeds(*arguments(marian[0], "--show", "alignment", "--format", "csv")).text.splitlines()
-    assert rows[1:] == [f"alignment,2,,{i},,{word},{keys[place]},{place}" for i, (word, place) in enumerate(zip(words, places))]
+    assert rows[1:] == [f"alignment,cross.2,,{i},,{word},{keys[place]},{place}" for i, (word, place) in enumerate(zip(words, places))]
     path = tmp_path / "out.safetensors"
     succeeds(*arguments(marian[0], "--show", "alignment", "-o", path))
-    assert list(load_safetensors(path)[0]["layers.2.alignment"]) == places
+    assert list(load_safetensors(path)[0]["cross.layers.2.alignment"]) == places
 
 
 def test_alignment_of_words(marian):
@@ -193,12 +243,12 @@ def test_tables_csv_and_tensors_have_both_sentences(marian, tmp_path):
     assert table[0] == "cross layer 2"
     assert table[3].split() == [*SOURCE.split(), "[SEP]"] and [line.split()[0] for line in table[4:]] == ["[PAD]", *TARGET.split()]
     rows = succeeds(*arguments(marian[0], "--layer", "2", "--head", "0", "--query", "dog", "--format", "csv")).text.splitlines()
-    assert rows[-1].startswith("weights,2,0,4,6,dog,[SEP],")
+    assert rows[-1].startswith("weights,cross.2,0,4,6,dog,[SEP],")
     path = tmp_path / "out.safetensors"
     succeeds(*arguments(marian[0], "--layer", "0,2", "-o", path))
     arrays, metadata = load_safetensors(path)
-    assert sorted(arrays) == ["key_token_ids", "layers.0.weights", "layers.2.weights", "token_ids"]
-    assert arrays["layers.2.weights"].shape == (4, 5, 7) and json.loads(metadata["config"])["part"] == "cross"
+    assert sorted(arrays) == ["cross.layers.0.weights", "cross.layers.2.weights", "key_token_ids", "token_ids"]
+    assert arrays["cross.layers.2.weights"].shape == (4, 5, 7) and json.loads(metadata["config"])["parts"] == ["cross"]
 
 
 def test_pictures_have_targets_as_rows_and_sources_as_columns(marian):
@@ -239,7 +289,7 @@ def test_check_sees_a_part_a_greedy_target_and_a_number_that_are_others(marian, 
     assert succeeds("check", path).text.endswith("passed\n")
     saved = result(marian[0], "--layer", "1")
     path.write_text(json.dumps(saved | {"layers": [saved["layers"][0] | {"part": "decoder"}]}))
-    assert "another part" in run("check", path).text
+    assert "decoder layer 1: this run does not have it" in run("check", path).text
     saved["layers"][0]["weights"][0][0][0] += 0.001
     path.write_text(json.dumps(saved))
     assert "weights" in run("check", path).text
@@ -317,6 +367,13 @@ def test_a_vector_for_each_line_is_the_encoders(marian, tmp_path):
     (("--target-greedy", "3", "--show", "offsets", "--layer", "0"), 2, ["offsets", "what this model gives"]),
     (("--target", "it " * 40), 65, ["tokens: got 41", "1 to 32"]),
     (("--target", "it", "--query", "the"), 2, ["--query", "the"]),
+    (("--target", "it", "--part", "encoder,cross", "--query", "it"), 2, ["--query", "other words", "--part without encoder"]),
+    (("--target", "it", "--part", "encoder,cross", "--format", "svg"), 2, ["--part", "several", "one in a picture or a page"]),
+    (("--target", "it", "--part", "encoder,cross", "--format", "html"), 2, ["--part", "several", "one in a picture or a page"]),
+    (("--target", "it", "--part", "encoder,cross", "--against", "none.npy"), 2, ["--part", "several", "one with --against"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "last"), 2, ["--layer", "the encoder has 2 layers and the decoder 3"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "2"), 2, ["--layer", "0 to 1"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "0", "--head", "3"), 2, ["--head", "0 to 1"]),
 ])
 def test_what_makes_no_sense_is_refused(marian, options, code, words):
     assert_fails(run("run", "the cat", "--model", f"{marian[0]}/", *options), code, *words)
