@@ -53,8 +53,7 @@ bool takes_targets(const model::TrainedConfig& config, const ModelFolder& folder
 class LinesOfModel : public LineSource {
 public:
     LinesOfModel(model::TrainedConfig config, const ModelFolder& folder, model::RunSettings settings)
-        : config_(std::move(config)), folder_(folder), settings_(std::move(settings)),
-          takes_target_(takes_targets(config_, folder))
+        : config_(std::move(config)), folder_(folder), settings_(std::move(settings)), takes_target_(config_.target.has_value())
     {
     }
 
@@ -101,6 +100,9 @@ ModelSource::ModelSource(const RunOptions& options)
     : options_(options), config_(config_of(options)), folder_(config_, digests_for(options.format))
 {
     folder_.require_apart_from(options.output.path);
+    if (options.lines && takes_targets(config_, folder_)) {
+        config_.target.emplace(); // until a line says it
+    }
     require_last_layer_of_logits(options, folder_.trained());
     settings_.origin = model::Origin::options_alone(option_name);
 }

@@ -18,6 +18,7 @@ namespace attn::cli {
 namespace {
 
 constexpr const char* config_file = "config.json";
+constexpr const char* generation_file = "generation_config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* index_file = "model.safetensors.index.json";
@@ -178,6 +179,11 @@ void ModelFolder::open_folder(const std::string& path, const std::vector<std::st
     folder_ = folder_of(path);
     const io::NamedBytes config_json = map(config_file);
     auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, ignored); });
+    if (architecture.encoder && is_there(folder_ + generation_file)) {
+        const io::NamedBytes generation = map(generation_file);
+        architecture.target =
+            named(generation.name, [&] { return io::read_generation(generation.bytes, architecture.target); });
+    }
     const bool is_drawn = is_there(folder_ + draws_file);
     std::optional<text::PieceTokenizer> tokenizer;
     if (!is_drawn || is_there(folder_ + tokenizer_file)) {

@@ -1,5 +1,6 @@
 // The files of a whole trained model: a .gguf, or a folder as model hubs have it, with config.json, tokenizer.json, and
-// model.safetensors or several files that model.safetensors.index.json lists.
+// model.safetensors or several files that model.safetensors.index.json lists; of an encoder with a decoder also
+// generation_config.json, where it is there.
 #pragma once
 
 #include "attn/io/models/model_files.hpp"

@@ -179,6 +179,18 @@ def test_greedy_decoding_takes_the_likeliest_token_each_time(tmp_path, make, see
     assert [place["position"] for place in done["likeliest"]] == [len(wanted) - 1]
 
 
+def test_rules_of_generation_config_come_before_those_of_config(tmp_path):
+    folder, forward = tiny_encoder_decoders.bart(tmp_path / "bart", 1)
+    source = result(folder, "--part", "encoder", "--layer", "0", target=None)["token_ids"]
+    (folder / "generation_config.json").write_text(json.dumps({"forced_bos_token_id": 9, "bad_words_ids": [[5], [6], [7, 8]], "eos_token_id": 13, "num_beams": 4}))
+    done = result(folder, "--target-greedy", "6", "--part", "decoder", "--layer", "0", target=None)
+    assert done["token_ids"] == written(forward, source, 2, 6, forced=9, never=[5, 6], end=13)
+    (folder / "generation_config.json").write_text(json.dumps({"forced_bos_token_id": 99}))
+    assert_fails(run(*arguments(folder, "--target-greedy", "6", target=None)), 65, "forced_bos_token_id", "99", "0 to 13")
+    (folder / "generation_config.json").write_text("[]")
+    assert_fails(run(*arguments(folder, "--target-greedy", "6", target=None)), 65, "generation_config.json")
+
+
 # ---- alignment -------------------------------------------------------------------------------------------------------
 
 

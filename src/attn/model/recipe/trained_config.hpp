@@ -92,14 +92,12 @@ inline constexpr Fields ids{{.key = field::ids.key,
                              .set = at<&TrainedConfig::ids>.set,
                              .exists = [](const TrainedConfig& config) { return !config.ids.empty(); }}};
 inline constexpr Index most_generated = 100'000;
-inline constexpr Fields target{{.key = "target",
-                                .allowed = allow::text,
-                                .meaning = "of an encoder with a decoder: the text that the decoder is given",
-                                .symbol = "TEXT"},
-                               at<&TrainedConfig::target>};
+inline constexpr Fields target{
+    {.key = "target", .allowed = allow::text, .meaning = "the decoder's text, of an encoder with a decoder", .symbol = "TEXT"},
+    at<&TrainedConfig::target>};
 inline constexpr Fields target_greedy{{.key = "target_greedy",
                                        .allowed = allow::integer(1, most_generated),
-                                       .meaning = "in its place what the decoder itself writes, N tokens at most",
+                                       .meaning = "in its place what the decoder writes, N tokens at most",
                                        .symbol = "N"},
                                       at<&TrainedConfig::target_greedy>};
 inline constexpr Fields parts{{.key = "parts",
@@ -108,7 +106,7 @@ inline constexpr Fields parts{{.key = "parts",
                                            .longest = part_names.size(),
                                            .names = part_names,
                                            .in_words = "some of encoder, decoder, cross, each once"},
-                               .meaning = "of such a model whose attention to show, or several",
+                               .meaning = "whose attention",
                                .usual = "cross",
                                .symbol = "LIST"},
                               at<&TrainedConfig::parts>};

@@ -1,5 +1,10 @@
 #include "attn/model/trained/decode.hpp"
 
+#include "attn/tensor/error.hpp"
+#include "attn/transformer/run/forward.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -29,6 +34,10 @@ std::vector<Index> decoded(const Trained& trained, const Tokens& source, Index m
         logits.matrix().row(0).maxCoeff(&likeliest);
         const bool first = ids.size() == 1;
         const Index next = first ? target.forced_first.value_or(likeliest) : likeliest;
+        if (next >= logits.columns()) {
+            throw Error(ErrorKind::data, "forced_bos_token_id", std::to_string(next),
+                        fmt::format("0 to {}, the words of the head", logits.columns() - 1));
+        }
         if (next == target.end) {
             break;
         }

@@ -1,7 +1,7 @@
 // What a decoder itself writes, token by token.
 #pragma once
 
-#include "attn/model/trained/resolved_trained.hpp"
+#include "attn/model/trained/tokens.hpp"
 
 namespace attn::model {
 

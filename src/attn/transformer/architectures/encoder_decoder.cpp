@@ -1,5 +1,6 @@
 // Encoders with decoders: Marian, BART, T5. Each describes its decoder, which has the encoder.
 #include "attn/tensor/error.hpp"
+#include "attn/transformer/architectures/describe.hpp"
 #include "attn/transformer/architectures/parts.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ EmbeddingPart words_of(std::string_view stack, Index V, Index D, double scale)
 }
 
 /// Ids that are each a list of its own; longer ones, which forbid a sequence, are no rule here.
-std::vector<Index> single_ids(Config& config, const std::string& key)
+std::vector<Index> single_ids(Config& config, std::string_view key)
 {
     std::vector<Index> ids;
     for (Index i = 0; config.has({fmt::format("{}.{}", key, i)}); ++i) {
@@ -47,16 +48,17 @@ std::optional<Index> id_of(Config& config, std::string_view key, std::optional<I
     return config.has({key}) ? std::optional(config.place({key}, 0)) : otherwise;
 }
 
+constexpr std::string_view forced_bos = "forced_bos_token_id", eos = "eos_token_id", bad_words = "bad_words_ids";
+
 /// Throws Error(data) for an id that the decoder has no row for.
 TargetPart target_of(Config& config, Index start, std::optional<Index> end, Index rows)
 {
     TargetPart target{.start = config.place({"decoder_start_token_id"}, start),
-                      .forced_first = id_of(config, "forced_bos_token_id", {}),
-                      .end = id_of(config, "eos_token_id", end),
-                      .never = single_ids(config, "bad_words_ids")};
-    if (target.start >= rows || target.forced_first.value_or(0) >= rows) {
-        throw Error(ErrorKind::data, target.start >= rows ? "decoder_start_token_id" : "forced_bos_token_id",
-                    std::to_string(target.start >= rows ? target.start : *target.forced_first),
+                      .forced_first = id_of(config, forced_bos, {}),
+                      .end = id_of(config, eos, end),
+                      .never = single_ids(config, bad_words)};
+    if (target.start >= rows) {
+        throw Error(ErrorKind::data, "decoder_start_token_id", std::to_string(target.start),
                     fmt::format("0 to {}, the rows of the decoder's embedding", rows - 1));
     }
     return target;
@@ -137,6 +139,16 @@ void add_learned_positions(Architecture& a, std::string_view stack)
 }
 
 } // namespace
+
+TargetPart with_generation(TargetPart target, Config values)
+{
+    target.forced_first = id_of(values, forced_bos, target.forced_first);
+    target.end = id_of(values, eos, target.end);
+    if (std::vector<Index> never = single_ids(values, bad_words); !never.empty()) {
+        target.never = std::move(never);
+    }
+    return target;
+}
 
 Architecture describe_bart(Config& config)
 {
