@@ -294,6 +294,22 @@ std::optional<Tokens> source_of(const TrainedConfig& config, const Trained& trai
     return config.decodes() ? std::optional(tokens_of_sentence(config, trained, *architecture.encoder)) : std::nullopt;
 }
 
+/// How many numbers a stack holds at once.
+Index held_by(const transformer::Architecture& stack, const Tokens& tokens)
+{
+    constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
+    const Index T = std::ssize(tokens.ids);
+    return at_once * T * stack.D + (stack.relative_bias ? stack.layers.front().attention.H * T * T : 0);
+}
+
+/// Throws Error(too_large) for numbers that do not fit.
+void require_numbers(Index numbers, const RunSettings& settings)
+{
+    const Index total = static_cast<Index>(sizeof(float)) * numbers;
+    require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
+                   settings.memory_limit);
+}
+
 /// The rows: the sentence, or of a decoder the target.
 Tokens tokens_of_run(const ResolvedTrained& run)
 {
@@ -305,6 +321,7 @@ Tokens tokens_of_run(const ResolvedTrained& run)
     const std::optional<text::PieceTokenizer>& tokenizer = run.trained.target_tokenizer();
     Tokens tokens;
     if (config.target_greedy) {
+        require_numbers(held_by(*run.trained.model.architecture().encoder, *run.source), run.settings);
         tokens.ids = decoded(run.trained, *run.source, *config.target_greedy, run.settings);
         for (const Index id : tokens.ids) {
             tokens.words.push_back(tokenizer ? shown(id, *tokenizer) : std::to_string(id));
@@ -363,18 +380,15 @@ Kept kept_of(const ResolvedTrained& run, const ResolvedPart& each)
 /// Throws Error(too_large) for what does not fit.
 void require_room(const ResolvedTrained& run)
 {
-    constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
     const transformer::Architecture& architecture = run.trained.model.architecture();
-    Index tokens = std::ssize(run.tokens.ids) + (run.source ? std::ssize(run.source->ids) : 0);
     Kept all{.numbers =
                  run.asked.logits == transformer::Logits::none ? 0 : std::ssize(run.tokens.ids) * architecture.embedding.V};
     for (const ResolvedPart& each : run.parts) {
         const Kept kept = kept_of(run, each);
         all = {all.numbers + kept.numbers, std::max(all.largest, kept.largest)};
     }
-    const Index total = static_cast<Index>(sizeof(float)) * (all.numbers + all.largest + at_once * tokens * architecture.D);
-    require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
-                   run.settings.memory_limit);
+    const Index of_source = run.source ? held_by(*architecture.encoder, *run.source) : 0;
+    require_numbers(all.numbers + all.largest + of_source + held_by(*run.parts.back().stack, run.tokens), run.settings);
 }
 
 } // namespace
