@@ -26,8 +26,8 @@ constexpr std::size_t guesses_per_place = 5;
 /// The word of an id, as people read it; of a row that no word has, the id.
 std::string word_of(Index id, const Result& result, const Trained& trained)
 {
-    if (trained.tokenizer) {
-        return shown(id, *trained.tokenizer);
+    if (trained.target_tokenizer()) {
+        return shown(id, *trained.target_tokenizer());
     }
     if (!result.model->ids.empty()) {
         return std::to_string(id);
