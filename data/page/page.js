@@ -38,7 +38,7 @@ function facts() {
     attention.mask ? "with a mask" : "",
     result.hidden.size > 0 ? `${counted(result.hidden.size, "word")} hidden` : "",
     attention.positions ? positionNames[attention.positions.kind] : "",
-    layers.length > 0 ? `layer ${result.layer}` : "",
+    layers.length > 0 ? `${result.part ? `${result.part} ` : ""}layer ${result.layer}` : "",
     result.cross || result.chosen || T !== S ? `${counted(T, "query word")}, ${counted(S, "key word")}` : counted(T, "word"),
     (result.chosenHeads && H === 1 ? headText(0) : counted(H, "head")) + (keys && keys.shape[0] !== H ? ` sharing ${counted(keys.shape[0], "key/value head")}` : ""),
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",

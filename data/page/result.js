@@ -84,6 +84,7 @@ function readResult(json) {
   return {
     config,
     layer: json.layer,
+    part: json.part,
     attention: config.attention ?? {},
     round,
     byStep,

@@ -141,6 +141,7 @@ function capStep(cell) {
   ];
 }
 
+const byDistance = "the model adds a number to each score, by how far apart the two words are";
 /// Whether a model does; then nothing else is in its masked scores.
 const addsByDistance = () => layers.length > 0 && Boolean(result.masked) && !result.attention.causal && !result.attention.window;
 
@@ -151,9 +152,10 @@ function maskReason(cell) {
   const reasons = [];
   causal && reasons.push("no word sees a later one");
   window && reasons.push(`a word sees ${window.map((reach) => (reach < 0 ? "all" : reach)).join(" back and ")} ahead`);
+  layers.length > 0 && reasons.length > 0 && adds && reasons.push(byDistance);
   mask && reasons.push(adds ? "the numbers of a mask from a file are added to the scores" : "a mask from a file is applied");
   isAlibi() && reasons.push(`each score loses the distance of its two words times the slope of this head, ${number(slopeOf(cell.head))} (ALiBi)`);
-  const nameless = addsByDistance() ? "the model adds a number to each score, by how far apart the two words are" : "a mask is applied";
+  const nameless = addsByDistance() ? byDistance : "a mask is applied";
   return reasons.length ? reasons.join("; ") : nameless;
 }
 

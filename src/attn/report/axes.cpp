@@ -17,7 +17,7 @@ Axes axes_of(std::string_view array)
     return is_table ? Axes{Axis::vocabulary, Axis::number} : Axes{};
 }
 
-AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
+AxisLabels labels_of(const model::Result& result, const model::Layer& layer, Axis axis, Index count)
 {
     AxisLabels labels;
     labels.numbers = indices(count);
@@ -25,15 +25,15 @@ AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
     case Axis::none:
     case Axis::number: break;
     case Axis::vocabulary: labels.words = result.vocabulary.value_or(std::vector<std::string>{}); break;
-    case Axis::tokens: labels.words = result.tokens; break;
-    case Axis::key_tokens: labels.words = result.key_words(); break;
+    case Axis::tokens: labels.words = result.row_words(layer); break;
+    case Axis::key_tokens: labels.words = result.key_words(layer); break;
     case Axis::queries:
-        labels.words = result.words_of_queries();
+        labels.words = result.words_of_queries(layer);
         if (!result.query_positions.empty()) {
             labels.numbers = result.query_positions;
         }
         break;
-    case Axis::keys: labels.words = result.words_of_keys(); break;
+    case Axis::keys: labels.words = result.words_of_keys(layer); break;
     }
     // An embedding table may have more rows than the vocabulary has words.
     for (std::size_t i = labels.words.size(); !labels.words.empty() && i < labels.numbers.size(); ++i) {

@@ -15,12 +15,12 @@ using model::Axis;
 /// Of a name in Result::arrays or Result::parameters.
 [[nodiscard]] Axes axes_of(std::string_view array);
 
-/// The names of `count` places along an axis.
+/// The names of `count` places along an axis of an array of the layer.
 struct AxisLabels {
     std::vector<Index> numbers;     ///< the position in the full run, or just 0 … count-1
     std::vector<std::string> words; ///< one per place; empty where places have no word
 };
-[[nodiscard]] AxisLabels labels_of(const model::Result& result, Axis axis, Index count);
+[[nodiscard]] AxisLabels labels_of(const model::Result& result, const model::Layer& layer, Axis axis, Index count);
 
 /// Each word as `safe` writes it, or the numbers of places that have none.
 [[nodiscard]] std::vector<std::string> texts_of(const AxisLabels& labels, std::string (*safe)(std::string_view));

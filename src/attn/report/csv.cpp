@@ -37,9 +37,9 @@ std::string quoted_field(std::string_view text)
 struct Fields {
     std::vector<std::string> numbers, words;
 
-    Fields(const Result& result, Axis axis, Index count)
+    Fields(const Result& result, const Layer& layer, Axis axis, Index count)
     {
-        const AxisLabels labels = labels_of(result, axis, count);
+        const AxisLabels labels = labels_of(result, layer, axis, count);
         for (const Index number : labels.numbers) {
             numbers.push_back(std::to_string(number));
         }
@@ -130,7 +130,7 @@ void write_row(Buffer& buffer, const Row& row, const Fields& columns, const Mean
 /// What stands before the head in every record.
 struct Beginning {
     std::string index;                     ///< "7,", or nothing
-    std::optional<std::string> layer = {}; ///< "3", or empty where an array is of no layer; none: there is no such column
+    std::optional<std::string> layer = {}; ///< "3", "cross.3", or empty where an array is of no layer; none: no such column
 
     [[nodiscard]] std::string of(std::string_view array) const
     {
@@ -145,8 +145,8 @@ void write_array(Buffer& buffer, const Beginning& beginning, const Result& resul
     const Layout layout = layout_of(name, tensor.shape);
     const Axes axes = axes_of(name);
     const Meaning meaning(layer, name, axes);
-    const Fields rows = layout.has_rows ? Fields(result, axes.row, layout.rows) : Fields::absent();
-    const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
+    const Fields rows = layout.has_rows ? Fields(result, layer, axes.row, layout.rows) : Fields::absent();
+    const Fields columns = layout.has_columns ? Fields(result, layer, axes.column, layout.columns) : Fields::absent();
     const Scalar* values = tensor.values.data();
     for (Index head = 0; head < layout.heads; ++head) {
         const std::string start =
@@ -178,6 +178,18 @@ void write_array(Buffer& buffer, const Beginning& beginning, const Result& resul
                  const AnyTensor& any)
 {
     std::visit([&](const auto& tensor) { write_array(buffer, beginning, result, layer, name, tensor); }, any);
+}
+
+/// Of each row its number and word, and the word of the column that it looks at most.
+void write_alignment(Buffer& buffer, const Beginning& beginning, const Result& result, const Layer& layer)
+{
+    const Fields rows(result, layer, Axis::queries, std::ssize(layer.alignment));
+    for (std::size_t i = 0; i < layer.alignment.size(); ++i) {
+        const auto key = static_cast<std::size_t>(layer.alignment[i]);
+        const Row row{beginning.of(model::name_of(Item::alignment)) + ',' + rows.numbers[i] + ',', "", ""};
+        write_record(buffer.text(), row, "", rows.words[i], quoted_field(result.words_of_keys(layer)[key]));
+        buffer.append(std::to_string(layer.alignment[i]) + "\n");
+    }
 }
 
 void write_ids(Buffer& buffer, const Beginning& beginning, const Result& result)
@@ -212,14 +224,16 @@ void write_csv(const Result& result, const CsvOptions& options, Buffer& buffer)
     Beginning in_layer = beginning;
     for (const Layer& layer : result.layers) {
         if (of_model) {
-            in_layer.layer = std::to_string(layer.number.value_or(0));
+            const std::string of(layer.part ? model::part_names.at(static_cast<std::size_t>(*layer.part)) : "");
+            in_layer.layer = of + (of.empty() ? "" : ".") + std::to_string(layer.number.value_or(0));
         }
+        write_alignment(buffer, in_layer, result, layer);
         for (const model::Array* array : shown_arrays(result, layer)) {
             write_array(buffer, in_layer, result, layer, array->name, array->tensor);
         }
     }
     if (result.logits) {
-        write_array(buffer, beginning, result, result.front(), std::string(name_of(Item::logits)), *result.logits);
+        write_array(buffer, beginning, result, result.layers.back(), std::string(name_of(Item::logits)), *result.logits);
     }
 }
 

@@ -66,6 +66,11 @@ public:
             add(*norm, D);
         }
         add(layer.attention);
+        if (layer.cross) {
+            add(layer.cross->in, D);
+            add(layer.cross->sum, D);
+            add(layer.cross->attention);
+        }
         add(layer.mlp.up);
         add(layer.mlp.gate);
         add(layer.mlp.down);
@@ -78,7 +83,22 @@ public:
         add(head.norm, size);
         add_table(head.words, V, size);
         if (!head.bias.empty()) {
-            add(head.bias, {V});
+            add(head.bias, head.bias_is_row ? Shape{1, V} : Shape{V});
+        }
+    }
+
+    void add(const Architecture& stack)
+    {
+        add(stack.embedding);
+        for (const LayerPart& layer : stack.layers) {
+            add(layer, stack.D);
+        }
+        if (stack.relative_bias) {
+            add_table(stack.relative_bias->name, stack.relative_bias->buckets, stack.layers.front().attention.H);
+        }
+        add(stack.final_norm, stack.D);
+        if (stack.head) {
+            add(*stack.head, stack.embedding.V, stack.D);
         }
     }
 
@@ -93,19 +113,21 @@ private:
 std::vector<NeededTensor> needed_tensors(const Architecture& architecture)
 {
     Needs needs;
-    needs.add(architecture.embedding);
-    for (const LayerPart& layer : architecture.layers) {
-        needs.add(layer, architecture.D);
+    if (architecture.encoder) {
+        needs.add(*architecture.encoder);
     }
-    if (architecture.relative_bias) {
-        needs.add_table(architecture.relative_bias->name, architecture.relative_bias->buckets,
-                        architecture.layers.front().attention.H);
-    }
-    needs.add(architecture.final_norm, architecture.D);
-    if (architecture.head) {
-        needs.add(*architecture.head, architecture.embedding.V, architecture.D);
-    }
+    needs.add(architecture);
     return needs.all();
+}
+
+const Architecture& stack_of(const Architecture& architecture, std::optional<Part> part)
+{
+    return part == Part::encoder ? *architecture.encoder : architecture;
+}
+
+const AttentionPart& attention_of(const LayerPart& layer, std::optional<Part> part)
+{
+    return part == Part::cross ? layer.cross.value().attention : layer.attention;
 }
 
 } // namespace attn::transformer

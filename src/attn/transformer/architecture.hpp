@@ -4,10 +4,14 @@
 //   for each layer:
 //     A = attention(attention_in(X))                                     heads, then the output projection (T, D)
 //     S = attention_sum(X + attention_out(A))
+//     S = cross.sum(S + cross.attention(cross.in(S), E))                 only where there are two stacks, see below
 //     M = mlp(mlp_in(S))                                                 of X instead of S in parallel blocks
 //     X = mlp_sum(S + mlp_out(M))                                        hidden state l + 1
 //   X = final_norm(X)
 //   logits = head(X)                                                                                       (T, V)
+//
+// A model of two stacks has an encoder, described likewise, and a decoder, which is what its description is of: each layer of
+// the decoder also attends to E, what leaves the encoder's last layer, behind its final norm.
 //
 // The six norms of a layer are where architectures differ: each has some of them, and what is absent changes nothing. BERT has
 // the two sums, GPT-2 and Llama the two in front, OLMo 2 the two behind, Gemma 2 the last four.
@@ -19,6 +23,8 @@
 #include "attn/tensor/shape.hpp"
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,11 +106,12 @@ struct WindowPart {
     Index left = -1, right = -1; ///< -1: all
 };
 
-/// A number for each head and bucket of distances, added to the scores; T5's buckets, both directions.
+/// A number for each head and bucket of distances, added to the scores; T5's buckets.
 /// (Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1.)
 struct RelativeBiasPart {
     std::string name = {}; ///< of name.weight (buckets, H)
     Index buckets = 32, most_distance = 128;
+    bool causal = false; ///< all buckets are of keys before the query; otherwise half of them are of each direction
 };
 
 struct AttentionPart {
@@ -126,9 +133,16 @@ struct MlpPart {
     Activation activation = Activation::gelu;
 };
 
+/// Attention of the decoder's tokens to what the encoder gave.
+struct CrossPart {
+    std::optional<NormPart> in = {}, sum = {};
+    AttentionPart attention = {}; ///< keys and values are projected from what the encoder gave, whose size is D too
+};
+
 struct LayerPart {
     std::optional<NormPart> attention_in = {}, attention_out = {}, attention_sum = {};
     AttentionPart attention = {};
+    std::optional<CrossPart> cross = {}; ///< of every layer of a decoder that has an encoder
     std::optional<NormPart> mlp_in = {}, mlp_out = {}, mlp_sum = {};
     MlpPart mlp = {};
     bool parallel = false; ///< the MLP reads what the attention reads, not its sum
@@ -136,11 +150,14 @@ struct LayerPart {
 
 /// norm(words[id]·scale + positions[place] + types[type])
 struct EmbeddingPart {
-    std::string words = {}; ///< of words.weight (V, size)
+    std::string words = {};               ///< of words.weight (V, size)
+    std::vector<std::string> others = {}; ///< where the files have no such tensor, the first of these that they have
     Index V = 0, size = 0;
     double scale = 1;
     std::string positions = {}; ///< of positions.weight (position_rows, size); empty: none
     Index position_rows = 0;
+    Index first_position = 0;          ///< BART: the row of the first token
+    bool sinusoidal = false;           ///< positions are sines and cosines (layers/positions.hpp), in place of a table
     std::optional<Index> padding = {}; ///< RoBERTa: places begin after this id, and count no tokens that are this id
     std::string types = {};            ///< of types.weight (type_rows, size); empty: none
     Index type_rows = 0;
@@ -154,16 +171,30 @@ enum class Tied {
     unless_there, ///< where the file has no words of the head
 };
 
-/// softcap(words·norm(activation(transform(x))) + bias)
+/// softcap(words·norm(activation(transform(x·scale))) + bias)
 struct HeadPart {
+    double scale = 1;
     std::optional<LinearPart> transform = {};
     Activation activation = Activation::gelu; ///< after the transform
     std::optional<NormPart> norm = {};
     std::string words = {}; ///< of words.weight (V, size)
     Tied tied = Tied::unless_there;
-    std::string bias = {}; ///< the full name of a tensor (V); empty: none
+    std::string bias = {};    ///< the full name of a tensor (V); empty: none
+    bool bias_is_row = false; ///< the tensor is (1, V), and one of zeros where the files have none
     std::optional<double> softcap = {};
     std::string sign = {}; ///< the full name of a tensor without which a file has no such head; empty: its words are that
+};
+
+/// Which attention of a model of two stacks: of the encoder's tokens, of the decoder's, or of the decoder's to the encoder's.
+enum class Part : std::uint8_t { encoder, decoder, cross };
+inline constexpr std::array<std::string_view, 3> part_names{"encoder", "decoder", "cross"};
+
+/// What begins and ends the tokens of a decoder that has an encoder.
+struct TargetPart {
+    Index start = 0;                        ///< stands before the first token
+    std::optional<Index> forced_first = {}; ///< the first token that is generated, whatever is likeliest
+    std::optional<Index> end = {};          ///< generating it ends the target
+    std::vector<Index> never = {};          ///< these are not generated
 };
 
 struct Architecture {
@@ -177,9 +208,17 @@ struct Architecture {
     std::optional<NormPart> final_norm = {};
     std::optional<HeadPart> head = {};
 
+    std::shared_ptr<const Architecture> encoder = {}; ///< the stack that a decoder's layers attend to; null: there is none
+    TargetPart target = {};                           ///< of such a decoder
+
     std::vector<std::string> prefixes = {};    ///< one of them may stand before every name
     std::vector<std::string> passed_over = {}; ///< tensors that no attention needs; * stands for any text
 };
+
+/// The stack whose layers have this attention; of a model of one stack, which has no parts, that.
+[[nodiscard]] const Architecture& stack_of(const Architecture& architecture, std::optional<Part> part);
+/// In a layer of that stack.
+[[nodiscard]] const AttentionPart& attention_of(const LayerPart& layer, std::optional<Part> part);
 
 /// A tensor that a description asks for.
 struct NeededTensor {

@@ -29,7 +29,7 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
     const bool of_layers = show.all || options.top || std::ranges::any_of(show.items, [](Item item) {
                                return standing_of(item) == model::Standing::in_layer;
                            });
-    if (!show.items.contains(Item::logits) || !gives_logits || of_layers) {
+    if (!show.items.contains(Item::logits) || !gives_logits || of_layers || options.trained.has(model::Part::encoder)) {
         return;
     }
     const std::vector<Index>& layers = options.trained.layers;
@@ -44,16 +44,32 @@ void require_last_layer_of_logits(const RunOptions& options, const model::Traine
     }
 }
 
+/// Whether each line of --lines has a target, behind a tab.
+bool takes_targets(const model::TrainedConfig& config, const ModelFolder& folder)
+{
+    return folder.trained().model.architecture().encoder && config.decodes() && !config.target_greedy;
+}
+
 class LinesOfModel : public LineSource {
 public:
     LinesOfModel(model::TrainedConfig config, const ModelFolder& folder, model::RunSettings settings)
-        : config_(std::move(config)), folder_(folder), settings_(std::move(settings))
+        : config_(std::move(config)), folder_(folder), settings_(std::move(settings)), takes_target_(config_.target.has_value())
     {
     }
 
     [[nodiscard]] model::Result result(const std::string& line, int threads, Index memory) override
     {
         config_.sentence = line;
+        if (takes_target_) {
+            const std::size_t tab = line.find('\t');
+            if (tab == std::string::npos || line.find('\t', tab + 1) != std::string::npos) {
+                throw Error(
+                    ErrorKind::data, "line", tab == std::string::npos ? "no tab in it" : "several tabs in it",
+                    fmt::format("a sentence, one tab and its target; {} N needs no target", model::option::target_greedy));
+            }
+            config_.sentence = line.substr(0, tab);
+            config_.target = line.substr(tab + 1);
+        }
         settings_.threads = threads;
         settings_.memory_limit = memory;
         model::Result result = model::run_trained(config_, folder_.trained(), settings_);
@@ -65,6 +81,7 @@ private:
     model::TrainedConfig config_;
     const ModelFolder& folder_;
     model::RunSettings settings_;
+    bool takes_target_;
 };
 
 /// Opens the folder only once there is a sentence, for which somebody may have to wait.
@@ -83,6 +100,9 @@ ModelSource::ModelSource(const RunOptions& options)
     : options_(options), config_(config_of(options)), folder_(config_, digests_for(options.format))
 {
     folder_.require_apart_from(options.output.path);
+    if (options.lines && takes_targets(config_, folder_)) {
+        config_.target.emplace(); // until a line says it
+    }
     require_last_layer_of_logits(options, folder_.trained());
     settings_.origin = model::Origin::options_alone(option_name);
 }
@@ -128,8 +148,17 @@ std::vector<LineArray> ModelSource::arrays_of_lines() const
 {
     const auto& architecture = folder_.trained().model.architecture();
     std::vector<LineArray> arrays;
-    for (const Index layer : model::layers_of(config_, std::ssize(architecture.layers), settings_.origin)) {
-        arrays.push_back({name_in_layer(layer, name_of(Item::pooled)), {architecture.D}});
+    const auto add = [&](std::optional<model::Part> part) {
+        const auto& stack = stack_of(architecture, part);
+        for (const Index layer : model::layers_of(config_, std::ssize(stack.layers), settings_.origin)) {
+            arrays.push_back({prefix_of(model::LayerPlace{part, layer}) + std::string(name_of(Item::pooled)), {stack.D}});
+        }
+    };
+    for (const Index part : config_.parts) {
+        add(static_cast<model::Part>(part));
+    }
+    if (config_.parts.empty()) {
+        add({});
     }
     return arrays;
 }

@@ -19,6 +19,7 @@ namespace attn::cli {
 namespace {
 
 constexpr const char* config_file = "config.json";
+constexpr const char* generation_file = "generation_config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* tokenizer_config_file = "tokenizer_config.json";
 constexpr std::array sentencepiece_files{"spiece.model", "tokenizer.model", "sentencepiece.bpe.model"};
@@ -177,7 +178,7 @@ void ModelFolder::require_digests(model::TrainedConfig& config, Digests wanted) 
 ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside)
 {
     open(config, digests, beside);
-    number_last_layer(config, std::ssize(trained_->model.architecture().layers));
+    model::complete(config, trained_->model.architecture());
 }
 
 void ModelFolder::open(model::TrainedConfig& config, Digests digests, const std::string& beside)
@@ -216,6 +217,11 @@ void ModelFolder::open_folder(const std::string& path, const std::vector<std::st
     folder_ = folder_of(path);
     const io::NamedBytes config_json = map(config_file);
     auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, ignored); });
+    if (architecture.encoder && is_there(folder_ + generation_file)) {
+        const io::NamedBytes generation = map(generation_file);
+        architecture.target =
+            named(generation.name, [&] { return io::read_generation(generation.bytes, architecture.target); });
+    }
     const bool is_drawn = is_there(folder_ + draws_file);
     std::optional<text::PieceTokenizer> pieces = tokenizer(architecture.type, !is_drawn);
     if (is_drawn && is_there(folder_ + weights_file)) {

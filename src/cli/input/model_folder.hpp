@@ -1,5 +1,6 @@
 // The files of a whole trained model: a .gguf, or a folder as model hubs have it, with config.json, tokenizer.json or a model
-// of SentencePiece, and model.safetensors or several files that model.safetensors.index.json lists.
+// of SentencePiece, and model.safetensors or several files that model.safetensors.index.json lists; of an encoder with a
+// decoder also generation_config.json, where it is there.
 #pragma once
 
 #include "attn/io/models/model_files.hpp"
@@ -16,10 +17,10 @@ namespace attn::cli {
 class ModelFolder {
 public:
     /// Opens the .gguf or the folder, with its slash, that the config names, or the model of that name that is built in, and
-    /// states or compares its digest, as `digests` says, and says in the config which layer is the last. Throws Error(no_input)
-    /// for a folder or a file of it that is not there; Error(data) for tensors that it lacks or has too many, for configs,
-    /// tokenizers and tensors that are not understood, and for a model that is there in another form, with what to do.
-    /// `beside`: a folder with its slash, where a relative name is looked for first.
+    /// states or compares its digest, as `digests` says, and says in the config what model::complete() does. Throws
+    /// Error(no_input) for a folder or a file of it that is not there; Error(data) for tensors that it lacks or has too many,
+    /// for configs, tokenizers and tensors that are not understood, and for a model that is there in another form, with what to
+    /// do. `beside`: a folder with its slash, where a relative name is looked for first.
     ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside = {});
 
     [[nodiscard]] const model::Trained& trained() const { return *trained_; }

@@ -184,6 +184,7 @@ void refuse_documents(const InputOptions& options)
     judge(options.overrides.find<std::string>(field::sentence), "SENTENCE");
     judge(options.overrides.find<std::string>(field::cross), option_name(field::cross));
     judge(options.trained.pair, option_name(model::trained_field::pair));
+    judge(options.trained.target, option_name(model::trained_field::target));
 }
 
 void warn_of_other_meaning(const TypedArguments& operands, std::string_view reads_file, Log& log)

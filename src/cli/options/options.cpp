@@ -38,6 +38,7 @@ constexpr auto other_names = std::to_array<std::pair<const FieldInfo*, std::stri
     {&field::dropout, model::option::dropout},
     {&model::trained_field::name, model::option::model},
     {&model::trained_field::layers, model::option::layer},
+    {&model::trained_field::parts, model::option::part},
 });
 
 /// What the options were called that are keys of --set now, where the key does not give the name.

@@ -147,6 +147,11 @@ void require_layers(const RunOptions& run)
         throw Error(ErrorKind::usage, fmt::format("{} cannot be used with the format {}, a picture of weights",
                                                   model::option::pool, name_of(run.format)));
     }
+    const bool drawn = run.format == Format::svg || run.format == Format::html;
+    if (run.trained.parts.size() > 1 && (drawn || run.against.given())) {
+        throw Error(ErrorKind::usage, model::option::part, "several",
+                    fmt::format("one {}", run.against.given() ? "with --against" : "in a picture or a page"));
+    }
     if (!info_of(run.format).of_models) {
         throw Error(ErrorKind::usage, format_name, name_of(run.format),
                     fmt::format("with {} {}", option_name(model::trained_field::name), names_of(model_formats)));
@@ -196,7 +201,16 @@ void declare_run(Options& options, RunOptions& run)
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add_key(model::trained_field::join, run.trained.join);
     options.add(model::trained_field::pool, run.trained.pool);
-    options.need({model::option::pool}, option_name(model::trained_field::name));
+    options.add(model::trained_field::target, run.trained.target);
+    options.add(model::trained_field::target_greedy, run.trained.target_greedy);
+    options.add(option_of(model::trained_field::parts, model::option::part), [&run](const model::FieldValue& value) {
+        const auto& parts = std::get<std::vector<Index>>(value);
+        run.trained.parts.insert(run.trained.parts.end(), parts.begin(), parts.end());
+    });
+    options.need({model::option::pool, model::option::target, model::option::target_greedy, model::option::part},
+                 option_name(model::trained_field::name));
+    options.exclude({model::option::target, model::option::target_greedy});
+    options.exclude({model::option::target, option::lines.name});
     declare_selection(options, run, true);
     options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);

@@ -164,7 +164,8 @@ std::vector<std::string> next_commands(const TypedArguments& typed, const model:
     const std::string without = result.model ? option_name(model::trained_field::layers) : "";
     std::vector<std::string> commands;
     for (const auto& [command, options] :
-         {std::pair("run", result.model ? previous_word_head(result.layers) : ""), {"explain", strongest.options}}) {
+         {std::pair("run", result.model ? previous_word_head(result.layers) : ""),
+          {"explain", result.front().part ? "" : strongest.options}}) { // which is of models of one stack
         if (!options.empty()) {
             commands.push_back(fmt::format("attn-cli {}{}{}", command, computation(typed, without), options));
         }

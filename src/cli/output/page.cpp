@@ -82,24 +82,27 @@ void require_page(const model::ResolvedRun& run)
 
 void require_page(const model::ResolvedTrained& run)
 {
-    const Index words = std::ssize(run.tokens.words);
-    const Index rows = run.query_positions.empty() ? words : std::ssize(run.query_positions);
-    for (const Index layer : run.layers) {
-        const Index H = run.trained.model.architecture().layers[static_cast<std::size_t>(layer)].attention.H;
+    const model::ResolvedPart& part = run.parts.front(); // a page has one
+    const Index rows = run.query_positions.empty() ? std::ssize(run.tokens.words) : std::ssize(run.query_positions);
+    const Index columns = std::ssize(run.columns_of(part.part).words);
+    for (const Index layer : part.layers) {
         const std::vector<Index>& own = run.heads.at(layer);
-        report::require_page_size({own.empty() ? H : std::ssize(own), rows, words}, std::ssize(run.layers));
+        const Index heads = own.empty() ? run.attention(part.part, layer).H : std::ssize(own);
+        report::require_page_size({heads, rows, columns}, std::ssize(part.layers));
     }
 }
 
 model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained)
 {
-    model::Show items{Item::tokens,  Item::token_ids, Item::query_positions, Item::heads,
-                      Item::queries, Item::keys,      Item::values,          Item::weights};
-    if (trained.model.architecture().relative_bias) { // masks follow from the attention alone
-        items.insert(Item::masked_scores);
-    }
+    model::Show items{Item::tokens, Item::key_tokens, Item::token_ids, Item::key_token_ids, Item::query_positions,
+                      Item::heads,  Item::queries,    Item::keys,      Item::values,        Item::weights};
     model::Show given = model::everything(config, trained);
     given.insert({Item::query_positions, Item::heads});
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const bool encodes = config.has(model::Part::encoder);
+    if ((encodes ? *architecture.encoder : architecture).relative_bias) { // masks follow from the attention alone
+        items.insert(Item::masked_scores);
+    }
     return items.without(items.without(given));
 }
 

@@ -76,7 +76,7 @@ public:
     Collector(const model::Result& result, bool choices) : choices_(choices)
     {
         for (const model::Layer& layer : result.layers) {
-            add_all(result, layer, result.model ? name_in_layer(layer.number.value_or(0), "") : "");
+            add_all(result, layer, result.model ? prefix_of(layer.place()) : "");
         }
         if (result.logits) {
             add(std::string(name_of(model::Item::logits)), *result.logits);
@@ -90,7 +90,7 @@ private:
     {
         const bool is_first = &layer == &result.front();
         for (const model::ItemInfo& info : model::items) {
-            const bool of_layer = info.item == model::Item::heads;
+            const bool of_layer = standing_of(info.item) == model::Standing::in_layer;
             const auto* list = of_layer || is_first ? result.integers(info.item, layer) : nullptr; // layers share the rest
             if (list != nullptr && result.shows(info.item) && (choices_ || !is_choice(info.item))) {
                 add((of_layer ? prefix : "") + std::string(info.name), *list,
@@ -151,11 +151,6 @@ void write_result_tensors(const model::Result& result, Format format, Buffer& ou
                                   : result.model        ? report::metadata_of(*result.model)
                                                         : report::metadata_of(result.config());
     write_tensors(collector.tensors(), format, metadata, out);
-}
-
-std::string name_in_layer(Index layer, std::string_view array)
-{
-    return fmt::format("layers.{}.{}", layer, array);
 }
 
 void require_arrays(Index count, Format format)

@@ -52,7 +52,6 @@ void write_result(const model::Result& result, const ResultFormat& how, const st
 void write_result_tensors(const model::Result& result, Format format, Buffer& out);
 
 /// "layers.3.weights"
-[[nodiscard]] std::string name_in_layer(Index layer, std::string_view array);
 
 /// Throws Error(usage) for more arrays than a file of this format holds.
 void require_arrays(Index count, Format format);

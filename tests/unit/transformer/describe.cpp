@@ -25,7 +25,7 @@ std::string refusal(const transformer::ConfigValues& values)
 TEST(Describe, RefusesAnUnknownModelTypeAndNamesTheKnownOnes)
 {
     const std::string message = refusal(with(bert(), "model_type", "mixtral"));
-    EXPECT_TRUE(message.starts_with("model_type: got 'mixtral'; allowed: bert, camembert, distilbert, ")) << message;
+    EXPECT_TRUE(message.starts_with("model_type: got 'mixtral'; allowed: bart, bert, camembert, distilbert, ")) << message;
     const auto types = transformer::model_types();
     EXPECT_TRUE(std::ranges::is_sorted(types));
     EXPECT_NE(message.find(std::string(types.back())), std::string::npos);

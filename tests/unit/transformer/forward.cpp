@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 namespace {
 
@@ -65,6 +66,43 @@ Ran run(const Model& model, const transformer::TokenInput& input, const Asked& a
     ran.outputs = transformer::forward(model, input, asked, work,
                                        [&](transformer::LayerStages&& stages) { ran.layers.push_back(std::move(stages)); });
     return ran;
+}
+
+/// A decoder that sees one word of the encoder's, since its queries of the cross-attention are large.
+transformer::Architecture two_stacks()
+{
+    transformer::Architecture decoder = plain(true);
+    decoder.encoder = std::make_shared<const transformer::Architecture>(plain(false));
+    decoder.layers.front().cross = transformer::CrossPart{.attention = decoder.layers.front().attention};
+    decoder.layers.front().cross->attention.scale = 1e4;
+    return decoder;
+}
+
+TEST(Forward, OfADecoderTakesWhatTheEncoderGave)
+{
+    using transformer::Part;
+    const Tensors tensors = plain_tensors();
+    const Model model(two_stacks(), tensors.weights());
+    const Ran encoder = run(model, {.ids = {1, 0, 2}}, {.parts = {Part::encoder}, .last = true});
+    EXPECT_TRUE(encoder.layers.empty());
+    ASSERT_EQ(encoder.outputs.last.rows(), 3);
+    const Asked asked{
+        .parts = {Part::decoder, Part::cross}, .layers = {0}, .stages = {attn::core::Stage::weights}, .logits = Logits::last};
+    const Ran decoder = run(model, {.ids = {0, 1}, .encoded = &encoder.outputs.last}, asked);
+    ASSERT_EQ(decoder.layers.size(), 2U);
+    EXPECT_EQ(decoder.layers[0].part, Part::decoder);
+    EXPECT_EQ(decoder.layers[0].stages[attn::core::Stage::weights].shape, (attn::Shape{1, 2, 2}));
+    EXPECT_EQ(decoder.layers[0].stages[attn::core::Stage::weights].values[1], 0); // causal
+    EXPECT_EQ(decoder.layers[1].part, Part::cross);
+    EXPECT_EQ(decoder.layers[1].stages[attn::core::Stage::weights].values, (std::vector<float>{0, 1, 0, 1, 0, 0}));
+    EXPECT_EQ(decoder.outputs.logits.shape, (attn::Shape{1, 3}));
+    const Ran cross = run(model, {.ids = {0, 1}, .encoded = &encoder.outputs.last},
+                          {.parts = {Part::cross}, .layers = {0}, .stages = {attn::core::Stage::weights}});
+    ASSERT_EQ(cross.layers.size(), 1U);
+    EXPECT_EQ(cross.layers[0].stages[attn::core::Stage::weights].values,
+              decoder.layers[1].stages[attn::core::Stage::weights].values);
+    EXPECT_NE(error_of([&] { (void)run(model, {.ids = {0}}, asked); }).find("what the encoder gave: got none"),
+              std::string::npos);
 }
 
 TEST(Forward, AttendsAsOneCanSee)
@@ -233,8 +271,9 @@ TEST(Forward, TellsHowFarItIs)
 
 TEST(PositionRows, OfRobertaBeginBehindThePaddingAndLeaveItOut)
 {
-    EXPECT_EQ(transformer::position_rows({7, 8, 9}, std::nullopt), (std::vector<Index>{0, 1, 2}));
-    EXPECT_EQ(transformer::position_rows({7, 1, 9}, 1), (std::vector<Index>{2, 1, 3}));
+    EXPECT_EQ(transformer::position_rows({}, {7, 8, 9}), (std::vector<Index>{0, 1, 2}));
+    EXPECT_EQ(transformer::position_rows({.first_position = 2}, {7, 1, 9}), (std::vector<Index>{2, 3, 4}));
+    EXPECT_EQ(transformer::position_rows({.padding = 1}, {7, 1, 9}), (std::vector<Index>{2, 1, 3}));
 }
 
 } // namespace

@@ -79,6 +79,29 @@ TEST(Bucket, IsADistanceEachNearByAndGrowsFurtherOn)
     EXPECT_EQ(transformer::bucket_of(5000, part), 31);
 }
 
+TEST(Bucket, OfACausalOneAllAreForKeysBeforeTheQuery)
+{
+    const transformer::RelativeBiasPart part{.buckets = 32, .most_distance = 128, .causal = true}; // 16 of them exact
+    EXPECT_EQ(transformer::bucket_of(0, part), 0);
+    EXPECT_EQ(transformer::bucket_of(3, part), 0); // which no query sees
+    EXPECT_EQ(transformer::bucket_of(-15, part), 15);
+    EXPECT_EQ(transformer::bucket_of(-16, part), 16);
+    EXPECT_EQ(transformer::bucket_of(-32, part), 21); // 16 + ⌊16·ln(32/16)/ln 8⌋
+    EXPECT_EQ(transformer::bucket_of(-127, part), 31);
+    EXPECT_EQ(transformer::bucket_of(-5000, part), 31);
+}
+
+TEST(Sinusoid, HasSinesFirstAndCosinesBehindThem)
+{
+    EXPECT_EQ(transformer::sinusoid(0, 4), (attn::RowVector<float>(4) << 0, 0, 1, 1).finished());
+    const attn::RowVector<float> third = transformer::sinusoid(3, 5); // an odd one more of sines
+    const std::array<double, 5> angles{3, 3 / std::pow(10000, 0.4), 3 / std::pow(10000, 0.8), 3, 3 / std::pow(10000, 0.4)};
+    for (attn::Index n = 0; n < 5; ++n) {
+        const double angle = angles.at(static_cast<std::size_t>(n));
+        EXPECT_FLOAT_EQ(third[n], static_cast<float>(n < 3 ? std::sin(angle) : std::cos(angle)));
+    }
+}
+
 TEST(RelativeBias, LooksUpTheKeysDistanceFromItsQuery)
 {
     const transformer::RelativeBiasPart part{"", 4, 8};

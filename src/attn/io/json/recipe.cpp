@@ -204,6 +204,8 @@ FieldValue value_of(const JsonValue& value, const Allowed& allowed)
     case FieldType::numbers:
     case FieldType::mask: return literal_of(value, allowed);
     case FieldType::choices:
+        return several(value, allowed,
+                       [](const JsonValue& name, const Allowed& of) { return static_cast<Index>(name.one_of(of.names)); });
     case FieldType::objects: break;
     }
     return {};

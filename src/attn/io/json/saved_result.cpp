@@ -36,7 +36,7 @@ std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
 /// Of a result or a layer of one: the leaves that it states, in the order in which `check` tells of them.
 class LeafReader {
 public:
-    LeafReader(ElementType type, std::optional<Index> layer) : type_(type), layer_(layer) {}
+    LeafReader(ElementType type, std::optional<model::LayerPlace> layer) : type_(type), layer_(layer) {}
 
     /// The items that `object` has of those that `is_there` takes.
     template <typename IsThere>
@@ -99,7 +99,7 @@ private:
     void read_summary(const JsonValue& value);
 
     ElementType type_; ///< of the arrays
-    std::optional<Index> layer_;
+    std::optional<model::LayerPlace> layer_;
     std::vector<Leaf> words_, arrays_, summary_, behind_;
 };
 
@@ -263,6 +263,9 @@ model::SavedLayer layer_of(const JsonObject& layer)
 {
     model::SavedLayer saved;
     saved.number = layer.at(key::layer).integer(0, model::trained_field::most_layers - 1);
+    if (const JsonValue* part = layer.find(key::part)) {
+        saved.part = static_cast<model::Part>(part->one_of(model::part_names));
+    }
     for (const std::string_view section : key::sections_of_layer) {
         if (const JsonValue* stated = layer.find(section)) {
             read_section(*stated, section, saved.config);
@@ -284,10 +287,10 @@ SavedResult layers_of(const JsonValue& value)
     for (const JsonValue& element : object.at(key::layers).elements()) {
         const JsonObject layer(element, keys_with(key::of_layer, stands(model::Standing::in_layer)));
         saved.layers.push_back(layer_of(layer));
-        if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].number >= saved.layers.back().number) {
+        if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].place() >= saved.layers.back().place()) {
             layer.at(key::layer).refuse("ascending layers");
         }
-        readers.emplace_back(ElementType::float32, saved.layers.back().number);
+        readers.emplace_back(ElementType::float32, saved.layers.back().place());
         readers.back().read_items(layer, stands(model::Standing::in_layer));
         if (const JsonValue* guesses = layer.find(key::likeliest)) {
             readers.back().read_guesses(*guesses);

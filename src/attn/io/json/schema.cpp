@@ -99,7 +99,7 @@ OrderedJson value_schema(const FieldInfo& field)
     case FieldType::rows: return several_schema(allowed, {{"anyOf", {text_schema(), integer_schema(allowed)}}});
     case FieldType::lengths:
         return several_schema(allowed, {{"anyOf", {integer_schema(allowed), text_schema(product_pattern())}}});
-    case FieldType::choices:
+    case FieldType::choices: return several_schema(allowed, {{"enum", allowed.names}});
     case FieldType::numbers:
     case FieldType::mask:
     case FieldType::objects: break;

@@ -18,6 +18,11 @@ transformer::Architecture read_architecture(Bytes config, const std::vector<std:
     return transformer::describe(transformer::Config(read_model_config(as_text(config)), ignored));
 }
 
+transformer::TargetPart read_generation(Bytes generation, transformer::TargetPart target)
+{
+    return transformer::with_generation(std::move(target), transformer::Config(read_model_config(as_text(generation))));
+}
+
 text::PieceTokenizer read_pieces(Bytes tokenizer)
 {
     return text::PieceTokenizer(read_tokenizer(as_text(tokenizer)));

@@ -23,6 +23,9 @@ struct NamedBytes {
 /// understood.
 [[nodiscard]] transformer::Architecture read_architecture(Bytes config, const std::vector<std::string>& ignored = {});
 
+/// The target of an encoder–decoder with what a generation_config.json says of it. Throws Error(data).
+[[nodiscard]] transformer::TargetPart read_generation(Bytes generation, transformer::TargetPart target);
+
 /// What a tokenizer.json says. Throws Error(data).
 [[nodiscard]] text::PieceTokenizer read_pieces(Bytes tokenizer);
 

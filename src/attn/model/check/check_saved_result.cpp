@@ -84,8 +84,8 @@ public:
 private:
     void compare_layer(const SavedLayer& layer)
     {
-        const std::string name = fmt::format("layer {}: ", layer.number);
-        const auto found = std::ranges::find(computed_.layers, layer.number, &SavedLayer::number);
+        const std::string name = name_of(layer.place()) + ": ";
+        const auto found = std::ranges::find(computed_.layers, layer.place(), &SavedLayer::place);
         if (found == computed_.layers.end()) {
             findings_.push_back(mismatch(name + "there", name + "this run does not have it"));
             return;
@@ -94,11 +94,11 @@ private:
         if (config.dims.heads && (config.dims != found->config.dims || config.attention != found->config.attention)) {
             findings_.push_back(mismatch(name + "dims and attention", name + "stated otherwise than the model has them"));
         }
-        compare_leaves(layer.number, name);
+        compare_leaves(layer.place(), name);
     }
 
     /// A finding for each array, and one for leaves that tell one thing together.
-    void compare_leaves(std::optional<Index> layer, const std::string& name_of_layer)
+    void compare_leaves(std::optional<LayerPlace> layer, const std::string& name_of_layer)
     {
         const auto is_own = [&](const Leaf& leaf) { return leaf.layer == layer; };
         auto begin = std::ranges::find_if(stated_.leaves, is_own);
@@ -166,7 +166,7 @@ private:
     const SavedResult& stated_;
     const SavedResult& computed_;
     Tolerance tolerance_;
-    std::map<std::pair<std::optional<Index>, std::string_view>, const Leaf*> by_name_;
+    std::map<std::pair<std::optional<LayerPlace>, std::string_view>, const Leaf*> by_name_;
     std::vector<Finding> findings_;
 };
 

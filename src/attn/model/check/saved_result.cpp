@@ -67,7 +67,7 @@ void add_of_summary(ResultTensors& to, const Leaf& leaf, const std::string& name
 
 } // namespace
 
-const Leaf* SavedResult::find(std::string_view name, std::optional<Index> layer) const
+const Leaf* SavedResult::find(std::string_view name, std::optional<LayerPlace> layer) const
 {
     const auto found = std::ranges::find_if(leaves, [&](const Leaf& leaf) { return leaf.name == name && leaf.layer == layer; });
     return found == leaves.end() ? nullptr : &*found;
@@ -129,7 +129,7 @@ ResultTensors tensors_of(const SavedResult& saved)
     for (const Leaf& leaf : saved.leaves) {
         const std::optional<Item> item = item_called(leaf.name);
         const bool common = item && standing_of(*item) == Standing::before_layers;
-        const std::string name = (leaf.layer && !common ? fmt::format("{}.{}.", key::layers, *leaf.layer) : "") + leaf.name;
+        const std::string name = (leaf.layer && !common ? prefix_of(*leaf.layer) : "") + leaf.name;
         if (leaf.type && whole_of(leaf.name) == leaf.name) {
             all.tensors.push_back(tensor_of(leaf));
             all.tensors.back().name = name;

@@ -21,13 +21,16 @@ struct Leaf {
     Shape shape;      ///< (): one alone
     TextList texts;   ///< flat: decimals, and "null" for a masked score; or words
     std::optional<ElementType> type = {}; ///< of numbers: what they were computed as, ids int64; none: words
-    std::optional<Index> layer = {};      ///< of a whole trained model; the first has what all of them have in common
+    std::optional<LayerPlace> layer = {}; ///< of a whole trained model; the first has what all of them have in common
 };
 
 /// A layer of a whole trained model, and the two sections of a recipe that are its own; older files do not state them.
 struct SavedLayer {
     Index number = 0;
+    std::optional<Part> part = {}; ///< of a model of two stacks
     Recipe config;
+
+    [[nodiscard]] LayerPlace place() const { return {part, number}; }
 };
 
 struct SavedResult {
@@ -35,7 +38,7 @@ struct SavedResult {
     std::vector<SavedLayer> layers; ///< ascending, at least one; of a plain run none
     std::vector<Leaf> leaves;       ///< of each layer words, arrays, summary, verify and warnings; then logits and likeliest
 
-    [[nodiscard]] const Leaf* find(std::string_view name, std::optional<Index> layer = {}) const; ///< nullptr: not stated
+    [[nodiscard]] const Leaf* find(std::string_view name, std::optional<LayerPlace> layer = {}) const; ///< nullptr: not stated
     /// The pairs of the head in whose summary there are most, 1 without a summary.
     [[nodiscard]] Index top() const;
 };
@@ -49,8 +52,9 @@ struct NamedWords {
     std::vector<std::string> words;
 };
 /// The arrays of numbers, each as the type that it was computed in, and tokens and vocabulary. In a whole trained model those
-/// of a layer are called "layers.3.weights", and the numbers of its summary "layers.3.summary.heads.entropy", those of all
-/// heads one after the other. Throws Error(data) for a number that the type does not hold.
+/// of a layer are called "layers.3.weights" or "cross.layers.3.weights", and the numbers of its summary
+/// "layers.3.summary.heads.entropy", those of all heads one after the other. Throws Error(data) for a number that the type does
+/// not hold.
 struct ResultTensors {
     std::vector<StoredTensor> tensors;
     std::vector<NamedWords> words;

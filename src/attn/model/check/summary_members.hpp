@@ -42,9 +42,9 @@ struct PairEnd {
     Index Pair::*place;
     bool is_key;
 
-    [[nodiscard]] const std::string& word(const Result& result, const Pair& pair) const
+    [[nodiscard]] const std::string& word(const Result& result, const Layer& layer, const Pair& pair) const
     {
-        return (is_key ? result.words_of_keys() : result.tokens)[static_cast<std::size_t>(pair.*place)];
+        return (is_key ? result.words_of_keys(layer) : result.row_words(layer))[static_cast<std::size_t>(pair.*place)];
     }
 };
 inline constexpr std::array pair_ends{PairEnd{"query", "query_token", &Pair::query, false},

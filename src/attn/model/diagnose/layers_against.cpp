@@ -43,11 +43,11 @@ Against against_layers(const Result& result, Item item, const ComparedTensor& fi
     if (without_ones(file.view.shape) != without_ones(all)) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
                     fmt::format("{}, the {} of {}; --layer chooses others", to_string(layers > 1 ? all : one), name_of(item),
-                                layers > 1 ? counted(layers, "layer") : fmt::format("layer {}", *result.front().number)));
+                                layers > 1 ? counted(layers, "layer") : name_of(result.front().place())));
     }
     Against found;
     found.array =
-        layers > 1 ? std::string(name_of(item)) : fmt::format("{} of layer {}", name_of(item), *result.front().number);
+        layers > 1 ? std::string(name_of(item)) : fmt::format("{} of {}", name_of(item), name_of(result.front().place()));
     found.of_layers = true;
     found.of_weights = item == Item::weights;
     const std::vector<double> right = numbers_of_layers(result, item);

@@ -68,6 +68,7 @@ void take(Result& result, const StoredTensor& tensor)
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
         std::vector<Index>& place = item == Item::query_positions ? result.query_positions
                                     : item == Item::heads         ? result.front().heads
+                                    : item == Item::alignment     ? result.front().alignment
                                     : item == Item::token_ids     ? result.token_ids
                                     : item == Item::token_types   ? result.token_types
                                     : item == Item::offsets       ? result.offsets
@@ -107,6 +108,7 @@ void take(Result& result, const Leaf& leaf)
         take(result, tensor);
     } else {
         const Item item = item_called(leaf.name).value_or(Item::tokens);
+        result.cross = result.cross || item == Item::key_tokens;
         (item == Item::vocabulary   ? result.vocabulary.emplace()
          : item == Item::key_tokens ? result.key_tokens
                                     : result.tokens) = words_of(leaf);
@@ -320,18 +322,20 @@ void keep_heads(Layer& layer, const std::vector<Index>& named, const Origin& ori
 }
 
 /// What is stated of the layer, and of all of them: in the first one.
-Result drawable(Recipe config, const SavedResult& saved, std::optional<Index> layer)
+Result drawable(Recipe config, const SavedResult& saved, std::optional<LayerPlace> layer)
 {
     Result result;
     result.config() = std::move(config);
-    result.front().number = layer;
+    result.front().number = layer ? std::optional(layer->number) : std::nullopt;
+    result.front().part = layer ? layer->part : std::nullopt;
     const Words words = read_words(result.config());
     result.tokens = words.tokens;
     result.cross = words.cross;
     result.key_tokens = words.key_tokens;
     for (const Leaf& leaf : saved.leaves) {
-        const bool common = layer && leaf.layer == saved.layers.front().number &&
-                            (leaf.name == name_of(Item::tokens) || leaf.name == name_of(Item::query_positions));
+        const std::optional<Item> item = item_called(leaf.name);
+        const bool common = layer && leaf.layer == saved.layers.front().place() &&
+                            (item == Item::tokens || item == Item::key_tokens || item == Item::query_positions);
         if (leaf.layer == layer || common) {
             take(result, leaf);
         }
@@ -351,17 +355,20 @@ Result result_of(const SavedResult& saved)
 
 Result result_of_layer(const SavedResult& saved, std::optional<Index> layer)
 {
+    if (saved.layers.front().part != saved.layers.back().part) {
+        throw Error(ErrorKind::data, trained_field::parts.key, "several", "a result of one part, such as that of --part cross");
+    }
     std::string there;
     for (const SavedLayer& each : saved.layers) {
         there += (there.empty() ? "" : ", ") + std::to_string(each.number);
         if (each.number == layer || (!layer && saved.layers.size() == 1)) {
-            const Leaf* tokens = saved.find(name_of(Item::tokens), saved.layers.front().number);
+            const Leaf* tokens = saved.find(name_of(Item::tokens), saved.layers.front().place());
             if (tokens == nullptr) {
                 throw Error(ErrorKind::data, name_of(Item::tokens), "none", "a result saved with tokens among --show");
             }
             Recipe config = each.config; // which leaves open what the model's own config says
             config.input = PositionsInput{.count = std::ssize(tokens->texts), .labels = {}};
-            return drawable(std::move(config), saved, each.number);
+            return drawable(std::move(config), saved, each.place());
         }
     }
     throw Error(ErrorKind::usage, option::layer, layer ? std::to_string(*layer) : "none", "one that the result has: " + there);

@@ -26,9 +26,9 @@ inline constexpr std::array of_result{schema, index, config, verify, warnings};
 inline constexpr std::array of_layers{schema, index, config, layers, name_of(Item::logits), likeliest, warnings};
 
 // A layer, beside its items, with the two sections of a recipe that are its own.
-inline constexpr std::string_view layer = "layer";
+inline constexpr std::string_view layer = "layer", part = "part";
 inline constexpr std::array sections_of_layer{field::heads.section(), field::causal.section()};
-inline constexpr std::array of_layer{layer, sections_of_layer[0], sections_of_layer[1], likeliest};
+inline constexpr std::array of_layer{layer, part, sections_of_layer[0], sections_of_layer[1], likeliest};
 
 // The likeliest words at a place.
 inline constexpr std::string_view position = "position", words = join_names[1], token = "token", id = "id",

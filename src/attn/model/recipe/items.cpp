@@ -47,7 +47,9 @@ std::string_view in_words(Needs needs)
     case Needs::mask_gradient: return "a gradient (--grad) and a --mask of numbers";
     case Needs::sink_gradient: return "a gradient (--grad) and --sinks";
     case Needs::model:
+    case Needs::states:
     case Needs::tokenizer: return option::model;
+    case Needs::cross_part: return "--model of an encoder with a decoder, and --part cross";
     case Needs::pool: return "--model and --pool";
     }
     return "nothing";
@@ -56,7 +58,7 @@ std::string_view in_words(Needs needs)
 /// Whether joining pieces to words leaves it.
 bool is_of_words(Item item)
 {
-    constexpr std::array of_words{Item::tokens, Item::token_types, Item::offsets, Item::weights};
+    constexpr std::array of_words{Item::tokens, Item::key_tokens, Item::token_types, Item::offsets, Item::weights};
     return std::ranges::find(of_words, item) != of_words.end();
 }
 

@@ -29,6 +29,7 @@ enum class Item : std::uint8_t {
     offsets,
     query_positions,
     heads,
+    alignment,
     parameters,
     embeddings,
     key_embeddings,
@@ -116,9 +117,11 @@ enum class Needs : std::uint8_t {
     parameters,     ///< of its own, as drawn or from files
     embeddings,     ///< from which queries, keys and values are made
     key_embeddings,
-    model,     ///< a whole trained one
-    pool,      ///< of such a model, and how to make one vector of a sentence
-    tokenizer, ///< of such a model
+    model,      ///< a whole trained one
+    states,     ///< of the layers of such a model, and not of a cross-attention within them
+    cross_part, ///< the cross-attention of such a model
+    pool,       ///< of such a model, and how to make one vector of a sentence
+    tokenizer,  ///< of such a model
 };
 
 /// Whose --show names an item.
@@ -174,6 +177,7 @@ inline constexpr std::array items{
     ItemInfo{Item::offsets, "offsets", ItemKind::integers, Needs::tokenizer, ShownBy::run},
     ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
     ItemInfo{Item::heads, "heads", ItemKind::integers, Needs::head, ShownBy::run},
+    ItemInfo{Item::alignment, "alignment", ItemKind::integers, Needs::cross_part, ShownBy::run},
     ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::parameters, ShownBy::run},
     numbers(Item::embeddings, "embeddings", Needs::embeddings, ShownBy::run, Heads::none, per_token, "(T, D)"),
     numbers(Item::key_embeddings, "key_embeddings", Needs::key_embeddings, ShownBy::run, Heads::none, per_key_token, "(S, D)"),
@@ -196,11 +200,11 @@ inline constexpr std::array items{
             core::Stage::head_context),
     numbers(Item::context, "context", Needs::nothing, ShownBy::both, Heads::none, per_query, "(T, H·d_v): heads side by side"),
     numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, output_dim)"),
-    numbers(Item::hidden_states, "hidden_states", Needs::model, ShownBy::run, Heads::none, per_token,
+    numbers(Item::hidden_states, "hidden_states", Needs::states, ShownBy::run, Heads::none, per_token,
             "(T, D): what leaves the layer, the last one's behind the final norm"),
     numbers(Item::pooled, "pooled", Needs::pool, ShownBy::run, Heads::none, one_vector,
             "(D): of the hidden states the mean over all tokens, or the first or last token's"),
-    numbers(Item::lens, "lens", Needs::model, ShownBy::run, Heads::none, per_word,
+    numbers(Item::lens, "lens", Needs::states, ShownBy::run, Heads::none, per_word,
             "(T, V): the logits if this layer were the last: what leaves it through the final norm and the head"),
     numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats",
             core::Stage::entropy),
@@ -302,14 +306,14 @@ enum class Standing {
         return Standing::nowhere;
     }
     switch (item) {
-    case Item::key_tokens:
     case Item::vocabulary:
-    case Item::key_token_ids:
     case Item::parameters:
     case Item::key_embeddings:
     case Item::dropped_weights: return Standing::nowhere;
     case Item::tokens:
+    case Item::key_tokens:
     case Item::token_ids:
+    case Item::key_token_ids:
     case Item::token_types:
     case Item::offsets:
     case Item::query_positions: return Standing::before_layers;
@@ -346,7 +350,7 @@ enum class Standing {
 /// Whether a plain run never has it.
 [[nodiscard]] constexpr bool is_of_models(const ItemInfo& info)
 {
-    return info.needs == Needs::model || info.needs == Needs::pool || info.needs == Needs::tokenizer;
+    return info.needs >= Needs::model;
 }
 
 /// Whether its numbers are scores of words, which the head of a model gives.
@@ -358,7 +362,7 @@ enum class Standing {
 /// Whether --show has to name it: `all` leaves out what says the rest in other words, and what is as long as a vocabulary.
 [[nodiscard]] constexpr bool is_named_alone(Item item)
 {
-    return info_of(item).kind == ItemKind::summary || scores_words(item);
+    return info_of(item).kind == ItemKind::summary || item == Item::alignment || scores_words(item);
 }
 
 /// Whether the mean of all heads leaves no such item.

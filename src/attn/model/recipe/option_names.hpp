@@ -9,7 +9,8 @@ namespace attn::model::option {
 inline constexpr std::string_view alibi = "--alibi", axes = "--axes", batch = "--batch", component = "--component",
                                   dropout = "--dropout", grad_ones = "--grad-ones", grad_random = "--grad-random",
                                   heads = "--heads", key = "--key", key_tokens = "--key-tokens", kv_heads = "--kv-heads",
-                                  layer = "--layer", mask = "--mask", model = "--model", output = "-o", pool = "--pool",
-                                  query = "--query", set = "--set", show = "--show", tokens = "--tokens";
+                                  layer = "--layer", mask = "--mask", model = "--model", output = "-o", part = "--part",
+                                  pool = "--pool", query = "--query", set = "--set", show = "--show", target = "--target",
+                                  target_greedy = "--target-greedy", tokens = "--tokens";
 
 } // namespace attn::model::option

@@ -1,5 +1,7 @@
 #include "attn/model/recipe/trained_config.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,9 +35,35 @@ std::string name_of(const LayerHead& head)
     return fmt::format("{}.{}", head.layer, head.head);
 }
 
-void number_last_layer(TrainedConfig& config, Index count)
+std::string name_of(const LayerPlace& place)
 {
-    std::ranges::replace(config.layers, trained_field::last_layer, count - 1);
+    const std::string_view of = place.part ? part_names.at(static_cast<std::size_t>(*place.part)) : "";
+    return fmt::format("{}{}layer {}", of, of.empty() ? "" : " ", place.number);
+}
+
+std::string prefix_of(const LayerPlace& place)
+{
+    const std::string_view of = place.part ? part_names.at(static_cast<std::size_t>(*place.part)) : "";
+    return fmt::format("{}{}layers.{}.", of, of.empty() ? "" : ".", place.number);
+}
+
+void complete(TrainedConfig& config, const transformer::Architecture& architecture)
+{
+    std::ranges::sort(config.parts);
+    config.parts.erase(std::unique(config.parts.begin(), config.parts.end()), config.parts.end());
+    if (architecture.encoder && config.parts.empty()) {
+        config.parts = {static_cast<Index>(Part::cross)};
+    }
+    const bool two = architecture.encoder && config.has(Part::encoder) && config.decodes();
+    const transformer::Architecture& stack =
+        architecture.encoder && config.has(Part::encoder) ? *architecture.encoder : architecture;
+    const bool last = std::ranges::find(config.layers, trained_field::last_layer) != config.layers.end();
+    if (two && last && stack.layers.size() != architecture.layers.size()) {
+        throw Error(ErrorKind::usage, option::layer, "last",
+                    fmt::format("numbers, for the encoder has {} layers and the decoder {}", stack.layers.size(),
+                                architecture.layers.size()));
+    }
+    std::ranges::replace(config.layers, trained_field::last_layer, std::ssize(stack.layers) - 1);
 }
 
 } // namespace attn::model

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/transformer/architecture.hpp"
 #include "attn/transformer/config.hpp"
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +22,16 @@ inline constexpr std::array<std::string_view, 2> join_names{"pieces", "words"};
 enum class Pool : std::uint8_t { mean, first, last };
 inline constexpr std::array<std::string_view, 3> pool_names{"mean", "first", "last"};
 
+using transformer::Part;
+using transformer::part_names;
+
 struct TrainedConfig {
     std::string sentence;
     std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
     std::vector<Index> ids;                ///< in place of a sentence; empty: there is one
+    std::optional<std::string> target;     ///< of a model of two stacks: what the decoder is given, behind its start
+    std::optional<Index> target_greedy;    ///< in its place: so many tokens at most, each the likeliest behind those before
+    std::vector<Index> parts;              ///< of such a model: whose attentions are shown, as places among part_names
     std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
@@ -35,7 +44,23 @@ struct TrainedConfig {
     std::optional<Pool> pool;             ///< none: no pooled states
 
     bool operator==(const TrainedConfig&) const = default;
+
+    [[nodiscard]] bool has(Part part) const { return std::ranges::find(parts, static_cast<Index>(part)) != parts.end(); }
+    /// Whether a decoder runs.
+    [[nodiscard]] bool decodes() const { return has(Part::decoder) || has(Part::cross); }
 };
+
+/// A layer of a whole trained model: its number in its stack, and of two stacks which attention of it.
+struct LayerPlace {
+    std::optional<Part> part = {};
+    Index number = 0;
+
+    auto operator<=>(const LayerPlace&) const = default;
+};
+/// "layer 3", "cross layer 3".
+[[nodiscard]] std::string name_of(const LayerPlace& place);
+/// "layers.3.", "cross.layers.3.": what the names of its arrays begin with in files of tensors.
+[[nodiscard]] std::string prefix_of(const LayerPlace& place);
 
 namespace trained_field {
 
@@ -67,6 +92,25 @@ inline constexpr Fields ids{{.key = field::ids.key,
                             {.get = at<&TrainedConfig::ids>.get,
                              .set = at<&TrainedConfig::ids>.set,
                              .exists = [](const TrainedConfig& config) { return !config.ids.empty(); }}};
+inline constexpr Index most_generated = 100'000;
+inline constexpr Fields target{
+    {.key = "target", .allowed = allow::text, .meaning = "the decoder's text, of an encoder with a decoder", .symbol = "TEXT"},
+    at<&TrainedConfig::target>};
+inline constexpr Fields target_greedy{{.key = "target_greedy",
+                                       .allowed = allow::integer(1, most_generated),
+                                       .meaning = "in its place what the decoder writes, N tokens at most",
+                                       .symbol = "N"},
+                                      at<&TrainedConfig::target_greedy>};
+inline constexpr Fields parts{{.key = "parts",
+                               .allowed = {.type = FieldType::choices,
+                                           .fewest = 1,
+                                           .longest = part_names.size(),
+                                           .names = part_names,
+                                           .in_words = "some of encoder, decoder, cross, each once"},
+                               .meaning = "whose attention",
+                               .usual = "cross",
+                               .symbol = "LIST"},
+                              at<&TrainedConfig::parts>};
 inline constexpr Fields name{
     {.key = "model.name",
      .allowed = allow::text,
@@ -129,8 +173,8 @@ inline constexpr Fields pool{{.key = "pool",
                              at<&TrainedConfig::pool>};
 
 /// In the order of the JSON.
-inline constexpr std::array all{&sentence, &pair, &ids,   &name, &ignored_keys, &sha256, &sha256_sample,
-                                &layers,   &join, &query, &head, &layer_heads,  &pool};
+inline constexpr std::array all{&sentence,      &pair,   &ids,   &target, &target_greedy, &name, &ignored_keys, &sha256,
+                                &sha256_sample, &layers, &parts, &join,   &query,         &head, &layer_heads,  &pool};
 
 } // namespace trained_field
 
@@ -142,6 +186,8 @@ struct LayerHead {
 [[nodiscard]] std::optional<LayerHead> layer_head_called(std::string_view text);
 [[nodiscard]] std::string name_of(const LayerHead& head);
 
-/// Says the number of the last layer where the config does not, of so many.
-void number_last_layer(TrainedConfig& config, Index count);
+/// Says the parts, in their order, and the number of the last layer where the config does not, of this model. Throws
+/// Error(usage) where the last layers of two stacks are two numbers.
+void complete(TrainedConfig& config, const transformer::Architecture& architecture);
+
 } // namespace attn::model

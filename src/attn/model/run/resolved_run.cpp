@@ -311,6 +311,9 @@ Show what_to_compute(Show show)
     if (show.contains(Item::summary)) {
         show.insert({Item::weights, Item::entropy});
     }
+    if (show.contains(Item::alignment)) {
+        show.insert(Item::weights);
+    }
     return show;
 }
 

@@ -6,14 +6,15 @@
 
 namespace attn::model {
 
-std::vector<std::string> Result::words_of_queries() const
+std::vector<std::string> Result::words_of_queries(const Layer& layer) const
 {
+    const std::vector<std::string>& all = row_words(layer);
     if (query_positions.empty()) {
-        return tokens;
+        return all;
     }
     std::vector<std::string> words;
     for (const Index position : query_positions) {
-        words.push_back(tokens[static_cast<std::size_t>(position)]);
+        words.push_back(all[static_cast<std::size_t>(position)]);
     }
     return words;
 }
@@ -64,6 +65,7 @@ const std::vector<Index>* Result::integers(Item item, const Layer& layer) const
                                            : item == Item::offsets         ? &offsets
                                            : item == Item::query_positions ? &query_positions
                                            : item == Item::heads           ? &layer.heads
+                                           : item == Item::alignment       ? &layer.alignment
                                                                            : nullptr;
     return list == nullptr || list->empty() ? nullptr : list;
 }

@@ -50,13 +50,17 @@ struct Guesses {
 /// The attention of one layer.
 struct Layer {
     std::optional<Index> number;      ///< in its model, from 0; none of a plain run
+    std::optional<Part> part{};       ///< of a model of two stacks
     Recipe config;                    ///< of a plain run all of it; of a model's layer dims.heads, dims.kv_heads and attention
     std::vector<Index> heads;         ///< those of several that were kept, ascending; mean_of_heads; empty: all
     std::vector<Index> key_heads;     ///< the key/value heads that they read
     std::vector<Array> arrays;        ///< embeddings … lse, those that were asked for and exist, in the order of items
     std::optional<Summary> summary{}; ///< only where it was asked for
     std::vector<Guesses> guesses{};   ///< with lens, at each query
+    std::vector<Index> alignment{}; ///< of each query the key that it looks at most, as the mean over the heads that are there
 
+    /// Of a plain run that of layer 0.
+    [[nodiscard]] LayerPlace place() const { return {part, number.value_or(0)}; }
     [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< nullptr if absent
     [[nodiscard]] const AnyTensor* find(Item item) const { return find(name_of(item)); }
     /// The number of a head by its place in an array that has them; mean_of_heads for the mean.
@@ -70,15 +74,16 @@ struct Result {
 
     // The words.
     std::vector<std::string> tokens;     ///< (T) the words; with ids the labels, or the ids as strings; of a model's pieces fit
-                                         ///< for people: "cross", "##ing", " the"
-    std::vector<std::string> key_tokens; ///< (S) only with cross-attention; otherwise the tokens are the keys' too
+                                         ///< for people: "cross", "##ing", " the"; where a decoder runs the target's
+    std::vector<std::string> key_tokens; ///< (S) only with a second sequence, such as the keys' of cross-attention, or beside a
+                                         ///< target the source
     std::optional<std::vector<std::string>> vocabulary; ///< sorted; a word's id is its place. Absent with ids and positions
     std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions, and for pieces joined to words
     std::vector<Index> token_types;                     ///< (T); of a model with a tokenizer, like the next
     std::vector<Index> offsets;          ///< (T, 2): the characters of its sentence that a token stands for, begin and end
     std::vector<Index> query_positions;  ///< the rows that --query chose; empty: all
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
-    bool cross = false;
+    bool cross = false;                  ///< whether there is a second sequence
 
     std::vector<Array> parameters;        ///< as drawn: embedding, W_q, W_k, W_v, W_o, …; none of a model
     std::vector<Layer> layers = {{}};     ///< those that were asked for, ascending, at least one
@@ -98,14 +103,31 @@ struct Result {
     [[nodiscard]] const Recipe& config() const { return layers.front().config; }
     [[nodiscard]] Recipe& config() { return layers.front().config; }
 
-    [[nodiscard]] const std::vector<std::string>& key_words() const { return cross ? key_tokens : tokens; }
-    /// With a label where there is one more key than words.
-    [[nodiscard]] const std::vector<std::string>& words_of_keys() const
+    /// Whether the keys of a layer are another sequence than its queries.
+    [[nodiscard]] bool is_cross(const Layer& layer) const { return cross && layer.part.value_or(Part::cross) == Part::cross; }
+    /// The words of a layer's queries, before --query: of an encoder's beside a target those of the second sequence.
+    [[nodiscard]] const std::vector<std::string>& row_words(const Layer& layer) const
     {
-        return key_labels.empty() ? key_words() : key_labels;
+        return cross && layer.part == Part::encoder ? key_tokens : tokens;
     }
+    [[nodiscard]] const std::vector<Index>& row_ids(const Layer& layer) const
+    {
+        return cross && layer.part == Part::encoder ? key_token_ids : token_ids;
+    }
+    [[nodiscard]] const std::vector<std::string>& key_words(const Layer& layer) const
+    {
+        return is_cross(layer) ? key_tokens : row_words(layer);
+    }
+    [[nodiscard]] const std::vector<std::string>& key_words() const { return key_words(front()); }
+    /// With a label where there is one more key than words.
+    [[nodiscard]] const std::vector<std::string>& words_of_keys(const Layer& layer) const
+    {
+        return key_labels.empty() ? key_words(layer) : key_labels;
+    }
+    [[nodiscard]] const std::vector<std::string>& words_of_keys() const { return words_of_keys(front()); }
     /// The words of the query rows, after --query.
-    [[nodiscard]] std::vector<std::string> words_of_queries() const;
+    [[nodiscard]] std::vector<std::string> words_of_queries(const Layer& layer) const;
+    [[nodiscard]] std::vector<std::string> words_of_queries() const { return words_of_queries(front()); }
     /// Where in the sentence a row of the queries stands.
     [[nodiscard]] Index position_of_row(Index row) const
     {

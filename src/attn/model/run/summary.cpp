@@ -76,13 +76,14 @@ HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& position
 }
 
 /// Of the queries' words, which are keys too but with cross-attention: numbers that are equal where words are.
-std::vector<Index> ids_of_keys(const Result& result)
+std::vector<Index> ids_of_keys(const Result& result, const Layer& layer)
 {
-    if (result.cross) {
+    if (result.is_cross(layer)) {
         return {};
     }
-    const bool has_ids = result.token_ids.size() == result.tokens.size(); // not of pieces that were joined to words
-    return has_ids ? result.token_ids : text::ids_of(result.tokens, text::vocabulary(result.tokens));
+    const std::vector<std::string>& words = result.row_words(layer);
+    const bool has_ids = result.row_ids(layer).size() == words.size(); // not of pieces that were joined to words
+    return has_ids ? result.row_ids(layer) : text::ids_of(words, text::vocabulary(words));
 }
 
 /// -Σ w·ln w, in nats.
@@ -135,7 +136,7 @@ Summary summarize(const Result& result, const Layer& layer, Index top)
     if (found == nullptr) {
         throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights");
     }
-    const std::vector<Index> ids = ids_of_keys(result);
+    const std::vector<Index> ids = ids_of_keys(result, layer);
     return std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& weights) {
             Summary summary{dtype_of<Scalar>, 0, {}, {}};

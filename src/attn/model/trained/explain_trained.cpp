@@ -157,6 +157,12 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
                                          const RunSettings& settings)
 {
     const transformer::Architecture& architecture = trained.model.architecture();
+    if (architecture.encoder) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("explain: {} has an encoder and a decoder; allowed: models of one stack; `attn-cli "
+                                "run` shows the numbers of these",
+                                architecture.type));
+    }
     const auto or_first = [](const std::vector<Index>& named) { return named.empty() ? std::vector<Index>{0} : named; };
     const std::vector<Index> heads_of_all = or_first(config.head);
     const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
@@ -176,7 +182,7 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     const ResolvedTrained resolved(config, trained, run_settings);
     const std::vector<std::string>& tokens = resolved.tokens.words;
     question.position = one_position(resolved.query_positions, config.query, tokens, settings.origin);
-    for (const Index layer : resolved.layers) {
+    for (const Index layer : resolved.parts.front().layers) {
         const AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
         for (const Index head : heads_in(layer)) {
             question.head = head;

@@ -5,212 +5,157 @@
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
+#include "attn/model/trained/decode.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
-#include "attn/tensor/utf8.hpp"
-#include "attn/text/pieces/characters.hpp"
-#include "attn/text/tokenizer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
-#include <set>
+#include <utility>
 
 namespace attn::model {
-
-// ---- tokens ----------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-using text::Piece;
-using text::WordBounds;
-
-/// A sentence, with what is looked up by a place in its bytes.
-class Places {
-public:
-    explicit Places(std::string_view sentence) : sentence_(sentence), words_(text::plain_word_bounds(sentence))
-    {
-        Index count = 0;
-        for (const char byte : sentence) {
-            characters_.push_back(count);
-            count += (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U ? 0 : 1;
-        }
-        characters_.push_back(count);
-    }
-
-    /// How many characters begin before the byte; inside of a character that one too.
-    [[nodiscard]] Index character(std::size_t byte) const { return characters_[byte]; }
-
-    /// Without white space at its ends, unless there is nothing else.
-    [[nodiscard]] WordBounds without_space(WordBounds bounds) const
-    {
-        WordBounds inner{bounds.end, bounds.end};
-        for (std::size_t at = bounds.begin; at < bounds.end;) {
-            const CodePoint point = front(sentence_.substr(at));
-            const std::size_t end = at + point.bytes;
-            if (!text::is_white_space(point.value)) {
-                inner = {std::min(inner.begin, at), end};
-            }
-            at = end;
-        }
-        return inner.begin < inner.end ? inner : bounds;
-    }
-
-    /// The number of the word that the byte is in.
-    [[nodiscard]] std::optional<std::size_t> word_at(std::size_t byte) const
-    {
-        const auto behind = std::ranges::upper_bound(words_, byte, {}, &WordBounds::begin);
-        const bool inside = behind != words_.begin() && byte < std::prev(behind)->end;
-        return inside ? std::optional(static_cast<std::size_t>(behind - words_.begin())) : std::nullopt;
-    }
-
-    [[nodiscard]] std::string part(WordBounds bounds) const
-    {
-        return std::string(sentence_.substr(bounds.begin, bounds.end - bounds.begin));
-    }
-
-private:
-    std::string_view sentence_;
-    std::vector<WordBounds> words_;
-    std::vector<Index> characters_; ///< that begin before each byte
-};
-
-/// Whether the two, one behind the other, are parts of one word, or of one character.
-bool belong_together(const Piece& a, const Piece& b, const Places& places)
-{
-    if (a.special || b.special || a.sentence != b.sentence || a.begin == a.end || b.begin == b.end) {
-        return false;
-    }
-    const auto word_of = [&](const Piece& piece) {
-        return places.word_at(places.without_space({piece.begin, piece.end}).begin);
-    };
-    return b.begin < a.end || (word_of(a) && word_of(a) == word_of(b));
-}
-
-/// The words that pieces are joined to, in place of the pieces.
-void join(Tokens& tokens, const std::vector<Piece>& pieces, const std::array<Places, 2>& places)
-{
-    Tokens joined{.words = {}, .ids = tokens.ids, .piece_types = tokens.piece_types, .types = {}, .offsets = {}};
-    for (std::size_t begin = 0, end = 1; begin < pieces.size(); begin = end++) {
-        const Piece& first = pieces[begin];
-        const Places& around = places.at(static_cast<std::size_t>(std::max(first.sentence, 0)));
-        WordBounds bounds{first.begin, first.end};
-        while (end < pieces.size() && belong_together(pieces[end - 1], pieces[end], around)) {
-            bounds.end = std::max(bounds.end, pieces[end++].end);
-        }
-        const bool stays = first.special || first.begin == first.end;
-        bounds = stays ? bounds : around.without_space(bounds);
-        joined.words.push_back(stays ? tokens.words[begin] : around.part(bounds));
-        joined.types.push_back(first.type);
-        joined.offsets.insert(joined.offsets.end(), {around.character(bounds.begin), around.character(bounds.end)});
-        joined.word_of.resize(end, std::ssize(joined.words) - 1);
-    }
-    tokens = std::move(joined);
-}
-
-} // namespace
-
-std::string shown(Index id, const text::PieceTokenizer& tokenizer)
-{
-    return tokenizer.has(id) ? tokenizer.shown(id) : std::to_string(id);
-}
-
-Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer)
-{
-    const std::vector<Piece> pieces = tokenizer.encode(config.sentence, config.pair);
-    const std::array<Places, 2> places{Places(config.sentence), Places(config.pair ? *config.pair : std::string_view())};
-    Tokens tokens;
-    for (const Piece& piece : pieces) {
-        const Places& around = places.at(static_cast<std::size_t>(std::max(piece.sentence, 0)));
-        tokens.words.push_back(piece.special ? piece.text : shown(piece.id, tokenizer));
-        tokens.ids.push_back(piece.id);
-        tokens.types.push_back(piece.type);
-        tokens.offsets.insert(tokens.offsets.end(), {around.character(piece.begin), around.character(piece.end)});
-    }
-    if (!std::ranges::all_of(tokens.types, [](Index type) { return type == 0; })) {
-        tokens.piece_types = tokens.types;
-    }
-    if (config.join == Join::words) {
-        join(tokens, pieces, places);
-    }
-    return tokens;
-}
-
-Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
-{
-    text::require_utf8(config.sentence, "SENTENCE");
-    if (config.pair) {
-        throw Error(ErrorKind::usage, "--set input.pair is for models with a template for two sentences");
-    }
-    Tokens tokens{.words = text::document_words(config.sentence), .ids = {}, .piece_types = {}, .types = {}, .offsets = {}};
-    std::map<std::string_view, Index> known;
-    const std::set<std::string_view> vocabulary(tokens.words.begin(), tokens.words.end());
-    for (const std::string_view word : sorted ? vocabulary : std::set<std::string_view>()) {
-        known.try_emplace(word, std::ssize(known));
-    }
-    for (const std::string& word : tokens.words) {
-        tokens.ids.push_back(known.try_emplace(word, std::ssize(known)).first->second);
-        if (std::ssize(known) > most) {
-            throw Error(ErrorKind::data, "SENTENCE", fmt::format("more than {} different words", most),
-                        fmt::format("up to {}, the words that this model can tell apart", most));
-        }
-    }
-    return tokens;
-}
-
-Tokens ids_of(const TrainedConfig& config, const Trained& trained)
-{
-    if (config.join == Join::words) {
-        throw Error(ErrorKind::usage, "--set join=words is for a sentence, whose words the pieces are joined to, not for ids");
-    }
-    const Index rows = trained.model.architecture().embedding.V;
-    Tokens tokens{.words = {}, .ids = config.ids, .piece_types = {}, .types = {}, .offsets = {}};
-    for (const Index id : config.ids) {
-        if (id >= rows) {
-            throw Error(ErrorKind::data, "token id", std::to_string(id),
-                        fmt::format("0 to {}, the rows of the model's embedding", rows - 1));
-        }
-        tokens.words.push_back(trained.tokenizer ? shown(id, *trained.tokenizer) : std::to_string(id));
-    }
-    return tokens;
-}
-
-Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of)
-{
-    const Index H = weights.shape.front();
-    const Index T = std::ssize(word_of);
-    const Index W = word_of.back() + 1;
-    std::vector<double> pieces(static_cast<std::size_t>(W));
-    for (const Index word : word_of) {
-        ++pieces[static_cast<std::size_t>(word)];
-    }
-    Tensor<float> words({H, W, W});
-    Matrix<double> sums(W, W);
-    for (Index head = 0; head < H; ++head) {
-        sums.setZero();
-        for (Index i = 0; i < T; ++i) {
-            for (Index j = 0; j < T; ++j) {
-                sums(word_of[static_cast<std::size_t>(i)], word_of[static_cast<std::size_t>(j)]) +=
-                    static_cast<double>(weights.matrix(head)(i, j));
-            }
-        }
-        for (Index word = 0; word < W; ++word) {
-            words.matrix(head).row(word) = (sums.row(word) / pieces[static_cast<std::size_t>(word)]).cast<float>();
-        }
-    }
-    return words;
-}
-
-// ---- what is asked for -----------------------------------------------------------------------------------------------------
 
 namespace {
 
 // ---- what is asked for -----------------------------------------------------------------------------------------------
 
+/// Throws Error of this kind for a part or a target that the model does not have, and for one that it lacks.
+void require_part(const TrainedConfig& config, const transformer::Architecture& architecture, ErrorKind fault)
+{
+    const auto refuse = [&](const std::string& what, const std::string& allowed) {
+        throw Error(fault, what + "; allowed: " + allowed);
+    };
+    const bool has_target = config.target || config.target_greedy;
+    if (!architecture.encoder) {
+        if (!config.parts.empty() || has_target) {
+            refuse(fmt::format("{}: {} is a model of one stack",
+                               !config.parts.empty() ? option::part
+                               : config.target       ? option::target
+                                                     : option::target_greedy,
+                               architecture.type),
+                   "a model with an encoder and a decoder, such as Marian, BART or T5");
+        }
+        return;
+    }
+    if (config.pair) {
+        refuse("--set input.pair: an encoder that has a decoder reads one sentence",
+               fmt::format("{} for the other", option::target));
+    }
+    if (config.target && config.target_greedy) {
+        refuse(fmt::format("{} and {} cannot be used together", option::target, option::target_greedy), "one of them");
+    }
+    const bool encodes = config.has(Part::encoder);
+    if (!config.decodes() && has_target) {
+        refuse(fmt::format("{}: the encoder does not see the target", config.target ? option::target : option::target_greedy),
+               fmt::format("{} decoder or cross", option::part));
+    }
+    if (config.decodes() && !has_target) {
+        refuse(fmt::format("{}: no target for its decoder", architecture.type),
+               fmt::format("{} TEXT, or {} N; or {} encoder, which needs none", option::target, option::target_greedy,
+                           option::part));
+    }
+    if (encodes && config.decodes() && !config.query.empty()) {
+        refuse(fmt::format("{}: rows of the encoder are other words than those of the decoder", option::query),
+               fmt::format("{} without encoder, or encoder alone", option::part));
+    }
+    if (config.pool && config.has(Part::cross)) {
+        refuse(fmt::format("{}: cross-attention has no hidden states of its own", option::pool),
+               fmt::format("{} encoder or decoder", option::part));
+    }
+    if (config.target_greedy && !architecture.head) {
+        refuse(fmt::format("{}: a model without a head that scores words", option::target_greedy),
+               fmt::format("{} TEXT", option::target));
+    }
+    if (config.target_greedy && config.join == Join::words) {
+        refuse(fmt::format("{}: its tokens are of no text whose words could be joined", option::target_greedy),
+               fmt::format("{} TEXT with --set join=words", option::target));
+    }
+}
+
+/// Those of the config; of a model of one stack none, which stands for its one attention.
+std::vector<std::optional<Part>> parts_of(const TrainedConfig& config)
+{
+    std::vector<std::optional<Part>> parts;
+    std::ranges::transform(config.parts, std::back_inserter(parts),
+                           [](Index place) { return std::optional(static_cast<Part>(place)); });
+    return parts.empty() ? std::vector<std::optional<Part>>(1) : parts;
+}
+
+/// What a layer of one attention has, what --show has to name included.
+Show there_of(const TrainedConfig& config, const Trained& trained, std::optional<Part> part)
+{
+    const transformer::Architecture& stack = stack_of(trained.model.architecture(), part);
+    const bool cross = part == Part::cross;
+    const bool words = config.join == Join::words;
+    const bool of_text = config.decodes() ? config.target.has_value() : config.ids.empty();
+    const auto any_layer = [&](auto has) {
+        return std::ranges::any_of(stack.layers, [&](const auto& layer) { return has(attention_of(layer, part)); });
+    };
+    Show there = existing_items(
+        {.command = ShownBy::run,
+         .needs = {{Needs::ids, true},
+                   {Needs::cross, config.decodes() && (cross || config.has(Part::cross) || config.has(Part::encoder))},
+                   {Needs::key_ids, config.decodes() && (cross || config.has(Part::cross) || config.has(Part::encoder))},
+                   {Needs::embeddings, !cross},
+                   {Needs::softcap, any_layer([](const auto& attention) { return attention.softcap.has_value(); })},
+                   {Needs::mask, (!cross && (stack.causal || stack.relative_bias)) ||
+                                     any_layer([](const auto& attention) { return attention.window.has_value(); })},
+                   {Needs::output_projection, true},
+                   {Needs::model, true},
+                   {Needs::states, !cross},
+                   {Needs::cross_part, cross},
+                   {Needs::pool, config.pool.has_value() && !cross},
+                   {Needs::tokenizer, trained.tokenizer.has_value() && of_text}},
+         .mean = is_mean(config.head),
+         .joined = words});
+    there.insert({Item::query_positions, Item::heads});
+    if (!words) {
+        there.insert(Item::summary);
+    }
+    if (!words && part != Part::encoder) {
+        there.insert(Item::logits);
+    }
+    if (!words && part != Part::encoder && !cross) {
+        there.insert(Item::lens);
+    }
+    if (cross) {
+        there.insert(Item::alignment);
+    }
+    return there;
+}
+
+/// Of all attentions of the config.
+Show existing_of(const TrainedConfig& config, const Trained& trained)
+{
+    Show existing;
+    for (const std::optional<Part> part : parts_of(config)) {
+        const Show there = there_of(config, trained, part);
+        existing.insert(there.begin(), Show::end());
+    }
+    return existing;
+}
+
+/// With the layers that are named; of an alignment the last one where none is.
+std::vector<ResolvedPart> resolved_parts(const TrainedConfig& config, const Trained& trained, const Show& show,
+                                         const Origin& origin)
+{
+    std::vector<ResolvedPart> parts;
+    for (const std::optional<Part> part : parts_of(config)) {
+        const transformer::Architecture& stack = stack_of(trained.model.architecture(), part);
+        const Index count = std::ssize(stack.layers);
+        const bool last = config.layers.empty() && show.contains(Item::alignment);
+        parts.push_back({part, &stack, last ? std::vector<Index>{count - 1} : layers_of(config, count, origin),
+                         there_of(config, trained, part)});
+    }
+    return parts;
+}
+
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
+    require_part(config, trained.model.architecture(), settings.origin.fault({&trained_field::parts}));
     const bool words = config.join == Join::words;
     const Show usual = config.pool             ? Show{Item::tokens, Item::pooled}
                        : words                 ? Show{Item::tokens, Item::weights}
@@ -225,11 +170,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     } else if (asked.contains(Item::pooled)) {
         throw Error(ErrorKind::usage, fmt::format("{} {} requires {}", option::show, name_of(Item::pooled), option::pool));
     }
-    Show existing = everything(config, trained);
-    existing.insert({Item::query_positions, Item::heads});
-    if (!words) {
-        existing.insert({Item::summary, Item::lens, Item::logits});
-    }
+    const Show existing = existing_of(config, trained);
     for (const Item item : asked.without(existing)) {
         std::string names;
         for (const Item each : existing) {
@@ -237,6 +178,11 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
         }
         throw Error(ErrorKind::usage, option::show, name_of(item),
                     (words ? "with --set join=words: " : "what this model gives: ") + names);
+    }
+    for (const auto& [item, partner] : {std::pair(Item::tokens, Item::key_tokens), {Item::token_ids, Item::key_token_ids}}) {
+        if (asked.contains(item) && existing.contains(partner)) { // the words of one are of little use without the other's
+            asked.insert(partner);
+        }
     }
     const auto scores = std::ranges::find_if(asked, scores_words);
     if (scores != Show::end() && !trained.model.architecture().head) {
@@ -250,50 +196,86 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     return asked;
 }
 
-/// Of each layer the heads that are shown.
-std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const transformer::Architecture& architecture,
-                                                    const std::vector<Index>& layers, const Origin& origin)
+/// Of each layer that is shown the heads, which every part has.
+std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config, const std::vector<ResolvedPart>& parts,
+                                                    const Origin& origin)
 {
     const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
-    for (const auto& [layer, heads] : named) {
-        if (!std::ranges::binary_search(layers, layer)) {
-            throw Error(ErrorKind::data, trained_field::layer_heads.key, std::to_string(layer),
-                        "one of the layers that are shown, " + to_string(layers));
-        }
-    }
     std::map<Index, std::vector<Index>> all;
-    for (const Index layer : layers) {
-        const auto own = named.find(layer);
-        const Index H = architecture.layers[static_cast<std::size_t>(layer)].attention.H;
-        all.emplace(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
+    for (const ResolvedPart& each : parts) {
+        for (const auto& [layer, heads] : named) {
+            if (!std::ranges::binary_search(each.layers, layer)) {
+                throw Error(ErrorKind::data, trained_field::layer_heads.key, std::to_string(layer),
+                            "one of the layers that are shown, " + to_string(each.layers));
+            }
+        }
+        for (const Index layer : each.layers) {
+            const auto own = named.find(layer);
+            const Index H = attention_of(each.stack->layers[static_cast<std::size_t>(layer)], each.part).H;
+            all.insert_or_assign(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
+        }
     }
     return all;
 }
 
-transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers,
+/// Of the parts of one stack; without any nothing but what leaves its last layer.
+transformer::Asked asked_of(const std::vector<ResolvedPart>& parts, const Show& show,
                             const std::map<Index, std::vector<Index>>& heads)
 {
     transformer::Asked asked;
-    for (const auto& [layer, own] : heads) {
+    for (const ResolvedPart& each : parts) {
+        if (each.part) {
+            asked.parts.push_back(*each.part);
+        }
+    }
+    for (const Index layer : parts.front().layers) {
+        const std::vector<Index>& own = heads.at(layer);
         asked.other_heads.emplace(layer, is_mean(own) ? std::vector<Index>() : own);
     }
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
-        asked.layers = layers;
+        asked.layers = parts.front().layers;
     }
     asked.stages = stages_of(what_to_compute(show));
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
     asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings) || show.contains(Item::pooled);
-    asked.lens = show.contains(Item::lens);
-    asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
+    return asked;
+}
+
+/// The parts whose rows are the tokens: all but the encoder's where a decoder runs.
+std::vector<ResolvedPart> with_tokens(const std::vector<ResolvedPart>& parts, bool decodes)
+{
+    std::vector<ResolvedPart> kept;
+    std::ranges::copy_if(parts, std::back_inserter(kept),
+                         [&](const ResolvedPart& each) { return !decodes || each.part != Part::encoder; });
+    return kept;
+}
+
+transformer::Asked asked_of_tokens(const ResolvedTrained& run)
+{
+    transformer::Asked asked = asked_of(with_tokens(run.parts, run.source.has_value()), run.show, run.heads);
+    asked.lens = run.show.contains(Item::lens);
+    asked.logits = run.show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
+    return asked;
+}
+
+transformer::Asked asked_of_source(const ResolvedTrained& run)
+{
+    transformer::Asked asked{.parts = {Part::encoder}};
+    if (run.source && run.parts.front().part == Part::encoder) {
+        asked = asked_of({run.parts.front()}, run.show, run.heads);
+    }
+    asked.last = true;
     return asked;
 }
 
 // ---- words -----------------------------------------------------------------------------------------------------------
 
-/// The pieces or words of the sentence.
-Tokens tokens_of(const TrainedConfig& config, const Trained& trained)
+/// The pieces or words of the sentence, which this stack reads.
+Tokens tokens_of_sentence(const TrainedConfig& config, const Trained& trained, const transformer::Architecture& architecture)
 {
-    const transformer::Architecture& architecture = trained.model.architecture();
+    if (!config.parts.empty() && config.ids.empty() && !trained.tokenizer) {
+        throw Error(ErrorKind::data, "no tokenizer beside the model; allowed: --ids, which needs none");
+    }
     Tokens tokens = !config.ids.empty() ? ids_of(config, trained)
                     : trained.tokenizer ? pieces_of(config, *trained.tokenizer)
                                         : words_of(config, architecture.embedding.V, trained.drawn);
@@ -305,8 +287,59 @@ Tokens tokens_of(const TrainedConfig& config, const Trained& trained)
     return tokens;
 }
 
+/// What the encoder reads where the rows are a decoder's.
+std::optional<Tokens> source_of(const TrainedConfig& config, const Trained& trained)
+{
+    const transformer::Architecture& architecture = trained.model.architecture();
+    return config.decodes() ? std::optional(tokens_of_sentence(config, trained, *architecture.encoder)) : std::nullopt;
+}
+
+/// How many numbers a stack holds at once.
+Index held_by(const transformer::Architecture& stack, const Tokens& tokens)
+{
+    constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
+    const Index T = std::ssize(tokens.ids);
+    return at_once * T * stack.D + (stack.relative_bias ? stack.layers.front().attention.H * T * T : 0);
+}
+
+/// Throws Error(too_large) for numbers that do not fit.
+void require_numbers(Index numbers, const RunSettings& settings)
+{
+    const Index total = static_cast<Index>(sizeof(float)) * numbers;
+    require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
+                   settings.memory_limit);
+}
+
+/// The rows: the sentence, or of a decoder the target.
+Tokens tokens_of_run(const ResolvedTrained& run)
+{
+    const TrainedConfig& config = run.config;
+    const transformer::Architecture& stack = stack_of(run.trained.model.architecture(), run.parts.back().part);
+    if (!run.source) {
+        return tokens_of_sentence(config, run.trained, stack);
+    }
+    const std::optional<text::PieceTokenizer>& tokenizer = run.trained.target_tokenizer();
+    Tokens tokens;
+    if (config.target_greedy) {
+        require_numbers(held_by(*run.trained.model.architecture().encoder, *run.source), run.settings);
+        tokens.ids = decoded(run.trained, *run.source, *config.target_greedy, run.settings);
+        for (const Index id : tokens.ids) {
+            tokens.words.push_back(tokenizer ? shown(id, *tokenizer) : std::to_string(id));
+        }
+    } else if (!tokenizer) {
+        throw Error(ErrorKind::data, fmt::format("{}: no tokenizer beside the model; allowed: {} N, which needs none",
+                                                 option::target, option::target_greedy));
+    } else if (config.target->find_first_not_of(" \t\r\n") == std::string::npos) {
+        throw Error(ErrorKind::data, fmt::format("no words in the target ({}); allowed: at least one", option::target));
+    } else {
+        tokens = target_of(config, *tokenizer, stack.target);
+    }
+    transformer::require_tokens(stack, {tokens.ids, {}}, ErrorKind::data);
+    return tokens;
+}
+
 /// The rows that --query names.
-std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
+std::vector<Index> named_rows(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
 {
     Recipe recipe;
     recipe.query = config.query;
@@ -317,37 +350,45 @@ std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::s
 
 // ---- memory ----------------------------------------------------------------------------------------------------------
 
+/// How many numbers one part keeps, and how many there are at once for the largest of its layers.
+struct Kept {
+    Index numbers = 0, largest = 0;
+};
+Kept kept_of(const ResolvedTrained& run, const ResolvedPart& each)
+{
+    const Index T = std::ssize(run.rows_of(each.part).ids);
+    const Index S = std::ssize(run.columns_of(each.part).ids);
+    const Index rows = run.query_positions.empty() ? T : std::ssize(run.query_positions);
+    const bool has_states = each.part != Part::cross;
+    const bool shown = !run.asked.layers.empty();
+    Kept kept{.numbers = run.asked.hidden_states && has_states ? (std::ssize(each.stack->layers) + 1) * T * each.stack->D : 0};
+    for (const Index layer : shown ? each.layers : std::vector<Index>()) {
+        const transformer::AttentionPart& attention = run.attention(each.part, layer);
+        const std::vector<Index>& own = run.heads.at(layer);
+        const Index heads = own.empty() ? attention.H : std::ssize(own);
+        kept.numbers += run.asked.lens && has_states ? T * each.stack->embedding.V : 0;
+        for (const Item item : run.show) {
+            const bool numbers = info_of(item).kind == ItemKind::numbers;
+            const Index vectors = info_of(item).axes.row == Axis::keys ? S : T;
+            kept.numbers += info_of(item).axes == per_pair ? heads * rows * S : numbers ? heads * attention.d * vectors : 0;
+        }
+        kept.largest = std::max(kept.largest, (own.empty() || is_mean(own) ? attention.H : std::ssize(own)) * T * S);
+    }
+    return kept;
+}
+
 /// Throws Error(too_large) for what does not fit.
 void require_room(const ResolvedTrained& run)
 {
-    constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
     const transformer::Architecture& architecture = run.trained.model.architecture();
-    const transformer::Asked& asked = run.asked;
-    const Index T = std::ssize(run.tokens.ids);
-    const Index rows = run.query_positions.empty() ? T : std::ssize(run.query_positions);
-    const auto kept_of = [&](Index layer) {
-        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
-        const std::vector<Index>& own = run.heads.at(layer);
-        const Index heads = own.empty() ? attention.H : std::ssize(own);
-        Index count = asked.lens ? T * architecture.embedding.V : 0;
-        for (const Item item : run.show) {
-            const bool numbers = info_of(item).kind == ItemKind::numbers;
-            count += info_of(item).axes == per_pair ? heads * rows * T : numbers ? heads * attention.d * T : 0;
-        }
-        return count;
-    };
-    Index kept = asked.hidden_states ? (std::ssize(architecture.layers) + 1) * T * architecture.D : 0;
-    kept += asked.logits == transformer::Logits::none ? 0 : T * architecture.embedding.V;
-    Index largest = 0;
-    for (const Index layer : asked.layers) {
-        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
-        const std::vector<Index>& own = asked.other_heads.at(layer);
-        kept += kept_of(layer);
-        largest = std::max(largest, (own.empty() ? attention.H : std::ssize(own)) * T * T);
+    Kept all{.numbers =
+                 run.asked.logits == transformer::Logits::none ? 0 : std::ssize(run.tokens.ids) * architecture.embedding.V};
+    for (const ResolvedPart& each : run.parts) {
+        const Kept kept = kept_of(run, each);
+        all = {all.numbers + kept.numbers, std::max(all.largest, kept.largest)};
     }
-    const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
-    require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false},
-                   run.settings.memory_limit);
+    const Index of_source = run.source ? held_by(*architecture.encoder, *run.source) : 0;
+    require_numbers(all.numbers + all.largest + of_source + held_by(*run.parts.back().stack, run.tokens), run.settings);
 }
 
 } // namespace
@@ -382,33 +423,36 @@ std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config)
 
 Show everything(const TrainedConfig& config, const Trained& trained)
 {
-    const transformer::Architecture& architecture = trained.model.architecture();
-    const auto any_layer = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
-    return existing_items(
-        {.command = ShownBy::run,
-         .needs = {{Needs::ids, true},
-                   {Needs::embeddings, true},
-                   {Needs::softcap, any_layer([](const auto& layer) { return layer.attention.softcap.has_value(); })},
-                   {Needs::mask, architecture.causal || architecture.relative_bias ||
-                                     any_layer([](const auto& layer) { return layer.attention.window.has_value(); })},
-                   {Needs::output_projection, true},
-                   {Needs::model, true},
-                   {Needs::pool, config.pool.has_value()},
-                   {Needs::tokenizer, trained.tokenizer.has_value() && config.ids.empty()}},
-         .mean = is_mean(config.head),
-         .joined = config.join == Join::words});
+    require_part(config, trained.model.architecture(), ErrorKind::usage);
+    Show items;
+    for (const Item item : existing_of(config, trained)) {
+        if (!is_named_alone(item) && !is_choice(item)) {
+            items.insert(item);
+        }
+    }
+    return items;
+}
+
+const ResolvedPart& ResolvedTrained::part_of(std::optional<Part> part) const
+{
+    return *std::ranges::find(parts, part, &ResolvedPart::part);
+}
+
+const transformer::AttentionPart& ResolvedTrained::attention(std::optional<Part> part, Index layer) const
+{
+    return attention_of(part_of(part).stack->layers[static_cast<std::size_t>(layer)], part);
 }
 
 ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained& its_model, const RunSettings& its_settings)
     : config(its_config), trained(its_model), settings(its_settings), show(what_to_show(config, trained, settings)),
-      layers(layers_of(config, std::ssize(trained.model.architecture().layers), settings.origin)),
-      tokens(tokens_of(config, trained)), heads(heads_of_layers(config, trained.model.architecture(), layers, settings.origin)),
-      asked(asked_of(show, layers, heads)), query_positions(rows_of(config, tokens.words, settings.origin))
+      parts(resolved_parts(config, trained, show, settings.origin)), source(source_of(config, trained)),
+      tokens(tokens_of_run(*this)), heads(heads_of_layers(config, parts, settings.origin)), asked(asked_of_tokens(*this)),
+      asked_of_encoder(asked_of_source(*this)), query_positions(named_rows(config, tokens.words, settings.origin))
 {
     require_room(*this);
-    const transformer::Architecture& architecture = trained.model.architecture();
-    input = {tokens.ids, architecture.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
-    transformer::require_rows(architecture, input, asked, ErrorKind::data);
+    const transformer::Architecture& stack = *parts.back().stack;
+    input = {tokens.ids, stack.embedding.types.empty() ? std::vector<Index>() : tokens.piece_types};
+    transformer::require_rows(stack, input, asked, ErrorKind::data);
 }
 
 } // namespace attn::model

@@ -4,8 +4,7 @@
 
 #include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/trained/run_trained.hpp"
-#include "attn/tensor/tensor.hpp"
-#include "attn/text/pieces/pieces.hpp"
+#include "attn/model/trained/tokens.hpp"
 #include "attn/transformer/run/forward.hpp"
 
 #include <map>
@@ -14,38 +13,19 @@
 
 namespace attn::model {
 
-// What a sentence is to a trained model: tokens, and where they stand; or the words that its tokens are joined to.
-
-struct Tokens {
-    std::vector<std::string> words;  ///< fit for people
-    std::vector<Index> ids;          ///< (T) of the pieces, also where they are joined
-    std::vector<Index> piece_types;  ///< (T) likewise; empty: all 0
-    std::vector<Index> types;        ///< one per word, like the next
-    std::vector<Index> offsets;      ///< begin and end of each, in characters
-    std::vector<Index> word_of = {}; ///< (T) the word that a piece is joined to, ascending; empty: each is its own
-};
-
-/// The piece of an id; an embedding may have more rows than the tokenizer has pieces.
-[[nodiscard]] std::string shown(Index id, const text::PieceTokenizer& tokenizer);
-
-/// The pieces of the tokenizer, in its template. Joined to words, consecutive pieces of one word of text::plain_words() are
-/// one, and so are those of one character; what is of no such word stays, as do special tokens. Throws Error(data).
-[[nodiscard]] Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer);
-
-/// Words are numbered in the order of their first appearance, or in their own, up to `most`. Throws Error: data, usage.
-[[nodiscard]] Tokens words_of(const TrainedConfig& config, Index most, bool sorted);
-
-/// The ids of the config in place of a sentence. Throws Error(data) for one that the model has no row for.
-[[nodiscard]] Tokens ids_of(const TrainedConfig& config, const Trained& trained);
-
-/// (H, T, T) → (H, W, W): what the query's pieces look at the key's, the mean of those, the sum of these.
-[[nodiscard]] Tensor<float> joined(const Tensor<float>& weights, const std::vector<Index>& word_of);
-
 /// The layers that the config names, of so many: ascending and each once. Throws Error for one that is not there.
 [[nodiscard]] std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Origin& origin);
 
 /// The heads that the config names layer by layer, in its order. Throws Error(data) for what is no LAYER.HEAD.
 [[nodiscard]] std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config);
+
+/// One attention of the model, of which layers are shown.
+struct ResolvedPart {
+    std::optional<Part> part;               ///< none: the one of a model of one stack
+    const transformer::Architecture* stack; ///< which has these layers
+    std::vector<Index> layers;              ///< ascending, at least one
+    Show there;                             ///< what such a layer has of all that can be shown
+};
 
 /// Refers to what it is made of.
 struct ResolvedTrained {
@@ -56,12 +36,28 @@ struct ResolvedTrained {
     const Trained& trained;
     const RunSettings& settings;
     Show show;                                 ///< what the settings name, or the usual
-    std::vector<Index> layers;                 ///< ascending, at least one
-    Tokens tokens;                             ///< no more than the model has positions for
-    std::map<Index, std::vector<Index>> heads; ///< as heads_of() says, of each of the layers
-    transformer::Asked asked;                  ///< what the whole of that takes to be computed
+    std::vector<ResolvedPart> parts;           ///< in the order of Part, at least one
+    std::optional<Tokens> source;              ///< where a decoder runs: what its encoder reads
+    Tokens tokens;                             ///< the target of a decoder, otherwise the sentence; no more than the model has
+                                               ///< positions for
+    std::map<Index, std::vector<Index>> heads; ///< as heads_of() says, of each layer that is shown, of every part
+    transformer::Asked asked;                  ///< what the whole of that takes to be computed of the stack that has the tokens
+    transformer::Asked asked_of_encoder;       ///< and of the encoder where a decoder runs
     std::vector<Index> query_positions;        ///< the rows that --query chose; empty: all. There is memory for all of this
     transformer::TokenInput input;             ///< which the model has rows for; types where it has a table of them
+
+    /// The one with this attention.
+    [[nodiscard]] const ResolvedPart& part_of(std::optional<Part> part) const;
+    [[nodiscard]] const transformer::AttentionPart& attention(std::optional<Part> part, Index layer) const;
+    /// What the rows of a part stand for, and its columns.
+    [[nodiscard]] const Tokens& rows_of(std::optional<Part> part) const
+    {
+        return part == Part::encoder && source ? *source : tokens;
+    }
+    [[nodiscard]] const Tokens& columns_of(std::optional<Part> part) const
+    {
+        return part == Part::cross ? *source : rows_of(part);
+    }
 };
 
 } // namespace attn::model

@@ -26,8 +26,8 @@ constexpr std::size_t guesses_per_place = 5;
 /// The word of an id, as people read it; of a row that no word has, the id.
 std::string word_of(Index id, const Result& result, const Trained& trained)
 {
-    if (trained.tokenizer) {
-        return shown(id, *trained.tokenizer);
+    if (trained.target_tokenizer()) {
+        return shown(id, *trained.target_tokenizer());
     }
     if (!result.model->ids.empty()) {
         return std::to_string(id);
@@ -65,12 +65,12 @@ Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const 
     return taken(whole, whole.shape.size() - (info.axes.column == Axis::none ? 1 : 2), positions);
 }
 
-/// Of an architecture's layer, as far as reports read it.
-Attention attention_of(const transformer::Architecture& architecture, Index layer)
+/// Of a layer, as far as reports read it.
+Attention read_attention(const ResolvedTrained& run, std::optional<Part> which, Index layer)
 {
-    const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
+    const transformer::AttentionPart& part = run.attention(which, layer);
     Attention attention;
-    attention.causal = architecture.causal;
+    attention.causal = run.part_of(which).stack->causal && which != Part::cross;
     if (part.scale != 1 / std::sqrt(static_cast<double>(part.d))) { // which holds without a scale
         attention.scale = part.scale;
     }
@@ -84,6 +84,22 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
     return attention;
 }
 
+/// (H, T, S) → of each row the key whose mean over the heads is largest, of equal ones the first.
+std::vector<Index> aligned(const Tensor<float>& weights)
+{
+    std::vector<Index> keys;
+    for (Index row = 0; row < weights.rows(); ++row) {
+        RowVector<double> sum = RowVector<double>::Zero(weights.columns());
+        for (Index head = 0; head < weights.shape.front(); ++head) {
+            sum += weights.matrix(head).row(row).cast<double>();
+        }
+        Index key = 0;
+        sum.maxCoeff(&key);
+        keys.push_back(key);
+    }
+    return keys;
+}
+
 /// Makes the layers of a result, one after the other.
 class LayerMaker {
 public:
@@ -92,18 +108,20 @@ public:
 
     [[nodiscard]] Layer of(transformer::LayerStages&& stages) const
     {
-        const transformer::Architecture& architecture = run_.trained.model.architecture();
-        const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(stages.layer)].attention;
+        const transformer::AttentionPart& part = run_.attention(stages.part, stages.layer);
         Layer layer;
         layer.number = stages.layer;
+        layer.part = stages.part;
         std::get<SentenceInput>(layer.config.input).sentence = result_.model->sentence;
         layer.config.dims.heads = part.H;
         layer.config.dims.kv_heads = part.H_kv;
-        layer.config.attention = attention_of(architecture, stages.layer);
+        layer.config.attention = read_attention(run_, stages.part, stages.layer);
         layer.heads = run_.heads.at(stages.layer);
         layer.key_heads = key_heads_of(layer.heads, part.H, part.H_kv);
         const std::vector<Index>& rows = result_.query_positions;
-        const Show keep = what_to_compute(result_.show);
+        const Show& there = run_.part_of(stages.part).there;
+        const Show wanted = what_to_compute(result_.show);
+        const Show keep = wanted.without(wanted.without(there));
         const auto add = [&](Item item, Tensor<float>& tensor) {
             if (keep.contains(item) && !tensor.shape.empty()) {
                 const bool cut = info_of(item).axes.row == Axis::queries && !rows.empty();
@@ -127,8 +145,9 @@ public:
         if (chosen) {
             keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
-        if (!run_.tokens.word_of.empty() && !each[Stage::weights].shape.empty()) {
-            each[Stage::weights] = joined(each[Stage::weights], run_.tokens.word_of);
+        if (run_.config.join == Join::words && !each[Stage::weights].shape.empty()) {
+            each[Stage::weights] =
+                joined(each[Stage::weights], run_.rows_of(stages.part).word_of, run_.columns_of(stages.part).word_of);
         }
         for (const Stage stage : core::every_stage) {
             if (stage != Stage::head_context) {
@@ -141,8 +160,11 @@ public:
         sort_arrays(layer.arrays);
         if (result_.show.contains(Item::summary)) {
             layer.summary = summarize(result_, layer, run_.settings.top.value_or(usual_top));
-            std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
         }
+        if (result_.show.contains(Item::alignment) && there.contains(Item::alignment)) {
+            layer.alignment = aligned(std::get<Tensor<float>>(*layer.find(Item::weights)));
+        }
+        std::erase_if(layer.arrays, [&](const Array& array) { return !result_.show.contains(*item_called(array.name)); });
         return layer;
     }
 
@@ -178,9 +200,13 @@ Tensor<float> pooled(const Tensor<float>& states, Pool pool)
     return whole;
 }
 
-void add_hidden_states(Result& result, const std::vector<Tensor<float>>& states)
+/// To the layers of one stack: of two stacks the encoder's, or the decoder's.
+void add_hidden_states(Result& result, const std::vector<Tensor<float>>& states, bool of_encoder)
 {
     for (Layer& layer : result.layers) {
+        if (layer.part == Part::cross || (layer.part == Part::encoder) != of_encoder) {
+            continue;
+        }
         const auto number = static_cast<std::size_t>(*layer.number);
         const auto add = [&](Item item, Tensor<float> array) {
             layer.arrays.push_back({std::string(name_of(item)), std::move(array)});
@@ -240,7 +266,9 @@ void add_logits(Result& result, const Trained& trained, Tensor<float> logits)
 Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn)
     : model(std::move(its_model)), tokenizer(std::move(its_tokenizer)), drawn(is_drawn)
 {
-    const Index rows = model.architecture().embedding.V;
+    const transformer::Architecture& architecture = model.architecture();
+    const Index rows =
+        architecture.encoder ? std::min(architecture.embedding.V, architecture.encoder->embedding.V) : architecture.embedding.V;
     if (tokenizer && tokenizer->size() > rows) {
         throw Error(ErrorKind::data, "the tokenizer", fmt::format("ids up to {}", tokenizer->size() - 1),
                     "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
@@ -256,7 +284,7 @@ Result run_trained(const ResolvedTrained& run)
 {
     const Trained& trained = run.trained;
     const RunSettings& settings = run.settings;
-    const transformer::Architecture& architecture = trained.model.architecture();
+    const transformer::Architecture& architecture = *run.parts.back().stack;
     const transformer::Asked& asked = run.asked;
     Result result;
     result.model = run.config;
@@ -267,6 +295,11 @@ Result run_trained(const ResolvedTrained& run)
     result.token_ids = run.config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
     result.token_types = run.tokens.types;
     result.offsets = run.tokens.offsets;
+    result.cross = run.source && (run.config.has(Part::cross) || run.config.has(Part::encoder));
+    if (result.cross) {
+        result.key_tokens = run.source->words;
+        result.key_token_ids = run.config.join == Join::words ? std::vector<Index>() : run.source->ids;
+    }
     result.query_positions = run.query_positions;
     const LayerMaker maker(result, run);
     if (run.input.types.size() < run.tokens.piece_types.size()) {
@@ -284,20 +317,34 @@ Result run_trained(const ResolvedTrained& run)
             told = std::max(told, share);
         };
     }
-    transformer::Outputs outputs =
-        transformer::forward(trained.model, run.input, asked, work, [&](transformer::LayerStages&& stages) {
-            if (result.layers.empty()) {
-                result.portable_because = stages.stages.portable_because;
-            }
-            result.layers.push_back(maker.of(std::move(stages)));
-        });
-    for (const Index layer : asked.layers.empty() ? run.layers : std::vector<Index>{}) { // nothing of them is shown
-        transformer::LayerStages nothing;
-        nothing.layer = layer;
-        result.layers.push_back(maker.of(std::move(nothing)));
+    const auto take = [&](transformer::LayerStages&& stages) {
+        if (result.layers.empty()) {
+            result.portable_because = stages.stages.portable_because;
+        }
+        result.layers.push_back(maker.of(std::move(stages)));
+    };
+    transformer::TokenInput input = run.input;
+    transformer::Outputs encoder;
+    if (run.source) {
+        const transformer::TokenInput source{.ids = run.source->ids};
+        transformer::require_rows(*trained.model.architecture().encoder, source, run.asked_of_encoder, ErrorKind::data);
+        encoder = transformer::forward(trained.model, source, run.asked_of_encoder,
+                                       {.threads = settings.threads, .isa = settings.isa}, take);
+        input.encoded = &encoder.last;
     }
+    transformer::Outputs outputs = transformer::forward(trained.model, input, asked, work, take);
+    for (const ResolvedPart& each : asked.layers.empty() ? run.parts : std::vector<ResolvedPart>()) { // nothing is shown
+        for (const Index layer : each.layers) {
+            transformer::LayerStages nothing;
+            nothing.layer = layer;
+            nothing.part = each.part;
+            result.layers.push_back(maker.of(std::move(nothing)));
+        }
+    }
+    std::ranges::stable_sort(result.layers, {}, &Layer::part);
     if (asked.hidden_states) {
-        add_hidden_states(result, outputs.hidden_states);
+        add_hidden_states(result, encoder.hidden_states, true);
+        add_hidden_states(result, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
     }
     if (asked.logits != transformer::Logits::none) {
         add_logits(result, trained, std::move(outputs.logits));

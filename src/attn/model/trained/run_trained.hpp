@@ -18,6 +18,10 @@ struct Trained {
 
     /// Throws Error(data) where the tokenizer gives ids that the embedding has no row for.
     Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn = false);
+
+    /// That of a decoder's target. Both sides of a model of two stacks have one tokenizer here, that of tokenizer.json; a
+    /// folder with one for each side would give the second here.
+    [[nodiscard]] const std::optional<text::PieceTokenizer>& target_tokenizer() const { return tokenizer; }
 };
 
 /// What `all` means: every item that the model can give, except logits and the summary.
@@ -25,9 +29,9 @@ struct Trained {
 
 struct ResolvedTrained;
 
-/// With nothing to show: tokens and weights, or where no layer is named a summary of all. Of the settings show, top, threads,
-/// isa, memory_limit, observer and origin count. Throws Error: data (text that is not UTF-8, too many tokens), usage or data (a
-/// layer, head or word that is not there, an item that the model does not give), too_large.
+/// The config is complete(). With nothing to show: tokens and weights, or where no layer is named a summary of all. Of the
+/// settings show, top, threads, isa, memory_limit, observer and origin count. Throws Error: data (text that is not UTF-8, too
+/// many tokens), usage or data (a layer, head or word that is not there, an item that the model does not give), too_large.
 [[nodiscard]] Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings = {});
 /// Computes what has been resolved and judged (resolved_trained.hpp). Throws Error(data) for damaged weights.
 [[nodiscard]] Result run_trained(const ResolvedTrained& run);

@@ -126,6 +126,9 @@ void write_layers(JsonWriter& json, const Result& result)
     write_items(json, result, result.front(), standing(model::Standing::before_layers));
     json.objects(key::layers, result.layers, [&](const Layer& layer) {
         json.member(key::layer, layer.number);
+        if (layer.part) {
+            json.member(key::part, model::part_names.at(static_cast<std::size_t>(*layer.part)));
+        }
         write_dims_and_attention(json, layer.config);
         write_items(json, result, layer, standing(model::Standing::in_layer));
         if (!layer.guesses.empty()) {

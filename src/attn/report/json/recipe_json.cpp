@@ -190,7 +190,13 @@ struct ValueWriter {
     void operator()(const std::vector<std::string>& values) const { json.strings(values); }
     void operator()(const std::vector<Index>& values) const
     {
-        if (!allowed.instead.empty() && values == std::vector<Index>{-1}) {
+        if (allowed.type == FieldType::choices) {
+            json.begin_array();
+            for (const Index place : values) {
+                json.string(allowed.names[static_cast<std::size_t>(place)]);
+            }
+            json.end_array();
+        } else if (!allowed.instead.empty() && values == std::vector<Index>{-1}) {
             json.string(allowed.instead);
         } else {
             json.integers(values);

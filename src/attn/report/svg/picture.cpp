@@ -218,8 +218,8 @@ Picture picture_of(const model::Result& result, const model::Layer& layer, const
         },
         *tensor);
     const Axes axes = axes_of(picture.array);
-    picture.row_words = texts_of(labels_of(result, axes.row, picture.rows), drawable);
-    picture.column_words = texts_of(labels_of(result, axes.column, picture.columns), drawable);
+    picture.row_words = texts_of(labels_of(result, layer, axes.row, picture.rows), drawable);
+    picture.column_words = texts_of(labels_of(result, layer, axes.column, picture.columns), drawable);
     picture.right_to_left = runs_right_to_left(picture.column_words);
     if (picture.weights && model::doubt_about(result, layer)) {
         picture.doubtful = true;
@@ -229,7 +229,7 @@ Picture picture_of(const model::Result& result, const model::Layer& layer, const
     find_empty_zeros(picture, places, result.foreign);
     picture.blank = blank_text(picture, places.masked);
     if (layer.number) {
-        picture.title = fmt::format("{} of layer {}", picture.array, *layer.number);
+        picture.title = fmt::format("{} of {}", picture.array, name_of(layer.place()));
     }
     choose_scale(picture, shade);
     return picture;

@@ -168,7 +168,7 @@ public:
 
 private:
     [[nodiscard]] static Index heads_of(const Layer& layer) { return shape_of(*layer.find(model::Item::weights)).front(); }
-    [[nodiscard]] static std::string name_of(const Layer& layer) { return fmt::format("layer {}", layer.number.value_or(0)); }
+    [[nodiscard]] static std::string name_of(const Layer& layer) { return model::name_of(layer.place()); }
 
     /// Those of all heads; none of numbers that are no weights.
     [[nodiscard]] std::vector<NamedHead> heads() const

@@ -155,8 +155,9 @@ std::string caption(const Result& result)
     }
     const Index layers = std::ssize(result.layers);
     const std::string& name = result.model->name;
-    return fmt::format("{}, {}, {}{}, {}", counted(std::ssize(result.tokens), "token"),
-                       layers > 1 ? counted(layers, "layer") : fmt::format("layer {}", first.number.value_or(0)),
+    const std::string keys = result.cross ? " attending to " + std::to_string(std::ssize(result.key_tokens)) : "";
+    return fmt::format("{}{}, {}, {}{}, {}", counted(std::ssize(result.tokens), "token"), keys,
+                       layers > 1 ? counted(layers, "layer") : name_of(first.place()),
                        heads_of(first, shape_of(*first.find(model::Item::weights)).front()), placed,
                        name.empty() ? foreign : "model " + visible(name));
 }

@@ -20,12 +20,13 @@ using model::HeadSummary;
 using model::Layer;
 using model::Result;
 
-/// A row a head, each with its label unless there is but one.
-void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSummary>& heads, std::vector<std::string> labels,
-                 const TableOptions& options)
+/// A row a head, each with its label unless there is but one. `layer` is one of those that they are of, which have the same
+/// words.
+void write_means(Buffer& buffer, const Result& result, const Layer& layer, const std::vector<HeadSummary>& heads,
+                 std::vector<std::string> labels, const TableOptions& options)
 {
-    const double largest_entropy = result.front().summary->largest_entropy; // depends on the words alone
-    const double most_entropy = largest_entropy > 0 ? largest_entropy : 1;  // 0 of one word
+    const double largest_entropy = layer.summary->largest_entropy;         // depends on the words alone
+    const double most_entropy = largest_entropy > 0 ? largest_entropy : 1; // 0 of one word
     GridStyle style;
     style.row_labels = std::move(labels);
     style.digits = options.digits;
@@ -43,10 +44,12 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
             }
         }
     }
-    write_title(buffer,
-                {"summary", fmt::format("(means of {};", counted(std::ssize(result.words_of_queries()), "row")),
-                 "entropy in nats,", fmt::format("at most {})", math::fixed(largest_entropy, options.digits))},
-                options.width);
+    write_title(
+        buffer,
+        {layer.part ? fmt::format("summary of {}", model::part_names.at(static_cast<std::size_t>(*layer.part))) : "summary",
+         fmt::format("(means of {};", counted(std::ssize(result.words_of_queries(layer)), "row")), "entropy in nats,",
+         fmt::format("at most {})", math::fixed(largest_entropy, options.digits))},
+        options.width);
     write_grid(buffer, std::span<const double>(means), style);
 }
 
@@ -59,13 +62,13 @@ std::string word_at(const std::vector<std::string>& words, Index position, Index
 }
 
 /// "short → short 1.0000", within `width` columns as long as its number leaves room for two of each word.
-std::string text_of(const Result& result, const model::Pair& pair, int digits, Index width)
+std::string text_of(const Result& result, const Layer& layer, const model::Pair& pair, int digits, Index width)
 {
     constexpr std::string_view arrow = " → ";
     const std::string number = ' ' + math::fixed(pair.weight, digits);
     const Index room = (width - display_width(arrow) - std::ssize(number) - 1) / 2; // a comma follows
-    return word_at(result.tokens, pair.query, room) + std::string(arrow) + word_at(result.words_of_keys(), pair.key, room) +
-           number;
+    return word_at(result.row_words(layer), pair.query, room) + std::string(arrow) +
+           word_at(result.words_of_keys(layer), pair.key, room) + number;
 }
 
 void write_pairs(Buffer& buffer, const Result& result, const Layer& layer, const TableOptions& options)
@@ -82,7 +85,7 @@ void write_pairs(Buffer& buffer, const Result& result, const Layer& layer, const
         buffer.append(own_line ? label + "\n" : aligned_left(label, indent));
         std::vector<std::string> pairs;
         for (const model::Pair& pair : layer.summary->heads[h].pairs) {
-            pairs.push_back(text_of(result, pair, options.digits, line - indent) + ',');
+            pairs.push_back(text_of(result, layer, pair, options.digits, line - indent) + ',');
         }
         pairs.empty() ? pairs.emplace_back("none") : pairs.back().erase(pairs.back().size() - 1);
         write_parts(buffer, pairs, options.width, indent);
@@ -90,14 +93,14 @@ void write_pairs(Buffer& buffer, const Result& result, const Layer& layer, const
     }
 }
 
-void write_pair(JsonWriter& json, const Result& result, Dtype dtype, const model::Pair& pair)
+void write_pair(JsonWriter& json, const Result& result, const Layer& layer, const model::Pair& pair)
 {
     for (const model::PairEnd& end : model::pair_ends) {
         json.member(end.position, pair.*end.place);
-        json.member(end.token, end.word(result, pair));
+        json.member(end.token, end.word(result, layer, pair));
     }
     json.key(model::key::weight);
-    const bool single = dtype == Dtype::float32; // the decimal that stands in the weights
+    const bool single = layer.summary->dtype == Dtype::float32; // the decimal that stands in the weights
     json.raw(single ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight));
 }
 
@@ -108,7 +111,13 @@ void write_summary(Buffer& buffer, const Result& result, const TableOptions& opt
     std::vector<HeadSummary> heads;
     std::vector<std::string> labels =
         result.model ? std::vector<std::string>() : head_names(result.front(), std::ssize(result.front().summary->heads));
+    const Layer* before = &result.front();
     for (const Layer& layer : result.layers) {
+        if (layer.part != before->part) { // its rows are other words
+            write_means(buffer, result, *before, std::exchange(heads, {}), std::exchange(labels, {}), options);
+            buffer.append("\n");
+        }
+        before = &layer;
         for (std::size_t h = 0; h < layer.summary->heads.size(); ++h) {
             heads.push_back(layer.summary->heads[h]);
             if (result.model) {
@@ -116,10 +125,10 @@ void write_summary(Buffer& buffer, const Result& result, const TableOptions& opt
             }
         }
     }
-    write_means(buffer, result, heads, std::move(labels), options);
+    write_means(buffer, result, *before, heads, std::move(labels), options);
     for (const Layer& layer : result.layers) {
         if (!result.model || options.layer_pairs) {
-            buffer.append(result.model ? fmt::format("\nlayer {}, ", layer.number.value_or(0)) : "\n");
+            buffer.append(result.model ? fmt::format("\n{}, ", name_of(layer.place())) : "\n");
             write_pairs(buffer, result, layer, options);
         }
     }
@@ -134,8 +143,7 @@ void write_summary(JsonWriter& json, const Result& result, const Layer& layer)
         for (const ShownMean& column : head_means) {
             json.member(column.name, column.value(head));
         }
-        json.objects(model::key::pairs, head.pairs,
-                     [&](const model::Pair& pair) { write_pair(json, result, summary.dtype, pair); });
+        json.objects(model::key::pairs, head.pairs, [&](const model::Pair& pair) { write_pair(json, result, layer, pair); });
     });
     json.end_object();
 }

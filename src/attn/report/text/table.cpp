@@ -99,7 +99,7 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
             lines.push_back({name_of(item), with_ids ? words_with_ids(*words, options) : shown_words(*words, options),
                              with_ids ? ", " : " "});
         } else if (const std::vector<Index>* list = result.integers(item, result.front());
-                   list != nullptr && !is_choice(item)) {
+                   list != nullptr && !is_choice(item) && standing_of(item) != model::Standing::in_layer) {
             lines.push_back({name_of(item), is_paired(item) ? ranges(*list) : texts_of(*list), " "});
         }
     }
@@ -152,7 +152,7 @@ void write_per_query(Buffer& buffer, const Result& result, const Layer& layer, c
                      const Tensor<Scalar>& tensor, const TableOptions& options)
 {
     GridStyle style = style_of(options);
-    style.column_labels = visible_texts(labels_of(result, Axis::queries, tensor.columns()));
+    style.column_labels = visible_texts(labels_of(result, layer, Axis::queries, tensor.columns()));
     style.row_labels = head_names(layer, tensor.rows(), name);
     const Shape shape = style.row_labels.empty() ? Shape{tensor.columns()} : tensor.shape;
     write_title(buffer, {name, to_string(shape)}, options.width);
@@ -195,9 +195,9 @@ void write_matrices(Buffer& buffer, const Result& result, const Layer& layer, co
     const Axes axes = axes_of(name);
     const bool vector = tensor.shape.size() < 2;
     GridStyle style = style_of(options);
-    style.column_labels = visible_texts(labels_of(result, axes.column, tensor.columns()));
+    style.column_labels = visible_texts(labels_of(result, layer, axes.column, tensor.columns()));
     if (!vector) {
-        const AxisLabels rows = labels_of(result, axes.row, tensor.rows());
+        const AxisLabels rows = labels_of(result, layer, axes.row, tensor.rows());
         style.row_labels = visible_texts(rows);
         style.numbered_rows = rows.words.empty();
     }
@@ -262,11 +262,32 @@ void write_array(Buffer& buffer, const Result& result, const Layer& layer, const
 
 // ---- whole results ----------------------------------------------------------------------------------------------------
 
+/// "cat: chat", "sat: assis[2]", …: of a repeated word which it is.
+void write_alignment(Buffer& buffer, const Result& result, const Layer& layer, const TableOptions& options)
+{
+    const AxisLabels rows = labels_of(result, layer, Axis::queries, std::ssize(layer.alignment));
+    const std::vector<std::string>& keys = result.words_of_keys(layer);
+    std::vector<std::string> pairs;
+    for (std::size_t i = 0; i < layer.alignment.size(); ++i) {
+        const Index key = layer.alignment[i];
+        const std::string& word = keys[static_cast<std::size_t>(key)];
+        const std::string which = std::ranges::count(keys, word) > 1 ? fmt::format("[{}]", key) : "";
+        pairs.push_back(fmt::format("{} → {}{}", visible(rows.words[i]), visible(word), which));
+    }
+    const Index width = widest(pairs, [](const std::string& pair) { return display_width(pair.substr(0, pair.find(" → "))); });
+    write_title(buffer, {std::string(name_of(Item::alignment)), "(of", "each", "row", "the", "strongest", "column)"},
+                options.width);
+    for (const std::string& pair : pairs) {
+        const std::size_t arrow = pair.find(" → ");
+        buffer.append(aligned_left(pair.substr(0, arrow), width) + pair.substr(arrow) + "\n");
+    }
+}
+
 /// "after ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
 void write_guesses(Buffer& buffer, const Result& result, const std::vector<model::Guesses>& guesses,
                    const TableOptions& options)
 {
-    const bool causal = result.front().config.attention.causal;
+    const bool causal = result.front().config.attention.causal || result.cross; // whose rows are a decoder's
     for (const model::Guesses& place : guesses) {
         const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
         std::vector<std::string> parts{fmt::format("likeliest {}", causal ? "after" : "in place of"),
@@ -323,9 +344,13 @@ void write_table(const Result& result, const TableOptions& options, Buffer& buff
     for (const Layer& layer : result.layers) {
         if (layer_by_layer) {
             parts.next();
-            buffer.append(fmt::format("layer {}\n\n", layer.number.value_or(0)));
+            buffer.append(name_of(layer.place()) + "\n\n");
         }
         Parts tables(buffer, true);
+        if (!layer.alignment.empty()) {
+            tables.next();
+            write_alignment(buffer, result, layer, options);
+        }
         for (const model::Array* array : shown_arrays(result, layer)) {
             const std::optional<Item> item = model::item_called(array->name);
             (layer_by_layer ? tables : parts).next();

@@ -15,6 +15,7 @@ struct Family {
 };
 
 constexpr std::array families{
+    Family{"bart", describe_bart},
     Family{"bert", describe_bert},
     Family{"camembert", describe_roberta},
     Family{"distilbert", describe_distilbert},
@@ -24,6 +25,7 @@ constexpr std::array families{
     Family{"gpt2", describe_gpt2},
     Family{"gpt_neox", describe_gpt_neox},
     Family{"llama", describe_llama},
+    Family{"marian", describe_marian},
     Family{"mistral", describe_mistral},
     Family{"modernbert", describe_modernbert},
     Family{"mpnet", describe_mpnet},
@@ -33,6 +35,7 @@ constexpr std::array families{
     Family{"qwen3", describe_qwen3},
     Family{"roberta", describe_roberta},
     Family{"smollm3", describe_smollm3},
+    Family{"t5", describe_t5},
     Family{"tutorial", describe_tutorial},
     Family{"xlm-roberta", describe_roberta},
 };

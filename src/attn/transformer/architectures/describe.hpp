@@ -15,6 +15,10 @@ namespace attn::transformer {
 /// value that is not computed here, a key that is missing or not known.
 [[nodiscard]] Architecture describe(Config config);
 
+/// What the values of a generation_config.json say of a target, in place of what config.json does: the same keys, of which
+/// others are no rule here. Throws Error(data) for values of another kind.
+[[nodiscard]] TargetPart with_generation(TargetPart target, Config values);
+
 /// The model types that are known, in alphabetical order.
 [[nodiscard]] std::vector<std::string_view> model_types();
 

@@ -111,20 +111,24 @@ std::vector<LayerPart> layers_of(const LayerNames& names, const Sizes& s, const 
             return LinearPart{
                 .name = at + std::string(name), .in = in, .out = out, .bias = bias, .input_major = style.input_major};
         };
+        const auto attention = [&](std::string_view query, std::string_view key, std::string_view value,
+                                   std::string_view output) {
+            return AttentionPart{.H = s.H,
+                                 .H_kv = s.H_kv,
+                                 .d = s.d,
+                                 .query = linear(query, s.D, s.H * s.d, style.attention_bias),
+                                 .key = linear(key, s.D, s.H_kv * s.d, style.attention_bias),
+                                 .value = linear(value, s.D, s.H_kv * s.d, style.attention_bias),
+                                 .output = linear(output, s.H * s.d, s.D, style.output_bias),
+                                 .query_norm = norm(names.query_norm),
+                                 .key_norm = norm(names.key_norm),
+                                 .rope = style.rope,
+                                 .scale = inverse_root(static_cast<double>(s.d))};
+        };
         LayerPart layer{.attention_in = norm(names.attention_in),
                         .attention_out = norm(names.attention_out),
                         .attention_sum = norm(names.attention_sum),
-                        .attention = {.H = s.H,
-                                      .H_kv = s.H_kv,
-                                      .d = s.d,
-                                      .query = linear(names.query, s.D, s.H * s.d, style.attention_bias),
-                                      .key = linear(names.key, s.D, s.H_kv * s.d, style.attention_bias),
-                                      .value = linear(names.value, s.D, s.H_kv * s.d, style.attention_bias),
-                                      .output = linear(names.output, s.H * s.d, s.D, style.output_bias),
-                                      .query_norm = norm(names.query_norm),
-                                      .key_norm = norm(names.key_norm),
-                                      .rope = style.rope,
-                                      .scale = inverse_root(static_cast<double>(s.d))},
+                        .attention = attention(names.query, names.key, names.value, names.output),
                         .mlp_in = norm(names.mlp_in),
                         .mlp_out = norm(names.mlp_out),
                         .mlp_sum = norm(names.mlp_sum),
@@ -139,6 +143,12 @@ std::vector<LayerPart> layers_of(const LayerNames& names, const Sizes& s, const 
                 part->rows = style.heads_in_turn ? FusedRows{stored, n * s.d, s.d, 3 * s.d} : FusedRows{stored, n * part->out};
                 ++n;
             }
+        }
+        if (!names.cross_query.empty()) {
+            layer.cross =
+                CrossPart{.in = norm(names.cross_in),
+                          .sum = norm(names.cross_sum),
+                          .attention = attention(names.cross_query, names.cross_key, names.cross_value, names.cross_output)};
         }
         if (!names.gate.empty()) {
             layer.mlp.gate = linear(names.gate, s.D, s.inner, style.mlp_bias);

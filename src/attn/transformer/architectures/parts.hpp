@@ -44,6 +44,8 @@ struct LayerNames {
     std::string_view attention_in = {}, query, key, value, query_norm = {}, key_norm = {}, output;
     std::string_view attention_out = {}, attention_sum = {};
     std::string_view mlp_in = {}, gate = {}, up, down, mlp_out = {}, mlp_sum = {};
+    /// Of a decoder that has an encoder; no cross_query: there is none.
+    std::string_view cross_in = {}, cross_query = {}, cross_key = {}, cross_value = {}, cross_output = {}, cross_sum = {};
 };
 
 /// What the layers of a model have in common.
@@ -101,6 +103,10 @@ struct HeadNames {
 [[nodiscard]] Architecture describe_distilbert(Config& config);
 [[nodiscard]] Architecture describe_mpnet(Config& config);
 [[nodiscard]] Architecture describe_modernbert(Config& config);
+
+[[nodiscard]] Architecture describe_marian(Config& config);
+[[nodiscard]] Architecture describe_bart(Config& config);
+[[nodiscard]] Architecture describe_t5(Config& config);
 
 [[nodiscard]] Architecture describe_gpt2(Config& config);
 [[nodiscard]] Architecture describe_gpt_neox(Config& config);

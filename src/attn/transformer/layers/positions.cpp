@@ -12,6 +12,22 @@
 
 namespace attn::transformer {
 
+// ---- sinusoidal positions --------------------------------------------------------------------------------------------------
+
+RowVector<float> sinusoid(Index position, Index D)
+{
+    const std::vector<double> list = frequencies({.base = 10000, .dim = D});
+    const auto sines = static_cast<Index>(list.size()); // one more than cosines, of an odd D
+    RowVector<float> x(D);
+    for (Index n = 0; n < D; ++n) {
+        const bool is_sine = n < sines;
+        const double frequency = list[static_cast<std::size_t>(is_sine ? n : n - sines)];
+        const auto [sine, cosine] = math::sincos(static_cast<double>(position) * frequency);
+        x[n] = static_cast<float>(is_sine ? sine : cosine);
+    }
+    return x;
+}
+
 // ---- rotary positions ------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -83,10 +99,10 @@ void rotate(Matrix<float>& X, Index d, const Rotation& by)
 
 Index bucket_of(Index distance, const RelativeBiasPart& part)
 {
-    const Index buckets = part.buckets / 2;
+    const Index buckets = part.causal ? part.buckets : part.buckets / 2;
     const Index exact = buckets / 2;
-    const Index first = distance > 0 ? buckets : 0;
-    const Index size = std::abs(distance);
+    const Index first = distance > 0 && !part.causal ? buckets : 0;
+    const Index size = part.causal ? std::max<Index>(-distance, 0) : std::abs(distance);
     if (size < exact) {
         return first + size;
     }

@@ -1,4 +1,5 @@
-// How a layer knows positions: it turns queries and keys, or adds to the scores by distance.
+// How a model knows positions: its embedding adds sines and cosines, or a layer turns queries and keys, or adds to the scores
+// by distance.
 #pragma once
 
 #include "attn/tensor/tensor.hpp"
@@ -7,6 +8,13 @@
 #include <vector>
 
 namespace attn::transformer {
+
+// Sinusoidal positions: sin(position · frequency) for each pair's frequency 10000^(-2n/D), and behind all sines the cosines. In
+// double, rounded once. (Vaswani et al. 2017, "Attention Is All You Need", section 3.5, where sine and cosine alternate; XLM's
+// and Marian's order.)
+
+/// (D)
+[[nodiscard]] RowVector<float> sinusoid(Index position, Index D);
 
 // Rotary positions: (a, b) → (a·cos θ - b·sin θ, a·sin θ + b·cos θ) with θ = position · frequency, for the pairs by halves of
 // each head's first `dim` numbers. In double, rounded once. (Su et al. 2021, "RoFormer"; scaling of frequencies: see
@@ -28,7 +36,8 @@ void rotate(Matrix<float>& X, Index d, const Rotation& by);
 // What T5 and its kin add to the scores by distance: see RelativeBiasPart.
 
 /// The bucket of a key that lies `distance` after (> 0) or before (< 0) its query. Half of the buckets are for each
-/// direction; of these half are a distance each, and the others grow by a constant factor up to most_distance.
+/// direction, or, of a causal one, all for keys before it, and keys after it are in that of distance 0; half of these are a
+/// distance each, and the others grow by a constant factor up to most_distance.
 [[nodiscard]] Index bucket_of(Index distance, const RelativeBiasPart& part);
 
 /// table (buckets, H) → (H, T, T)

@@ -1,22 +1,25 @@
 #include "attn/transformer/run/embedding.hpp"
 
+#include "attn/transformer/layers/positions.hpp"
+
 namespace attn::transformer {
 
-std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
+std::vector<Index> position_rows(const EmbeddingPart& part, const std::vector<Index>& ids)
 {
+    const std::optional<Index>& padding = part.padding;
     std::vector<Index> rows;
     rows.reserve(ids.size());
-    Index next = padding ? *padding + 1 : 0;
+    Index next = padding ? *padding + 1 : part.first_position;
     for (const Index id : ids) {
         rows.push_back(padding && id == *padding ? *padding : next++);
     }
     return rows;
 }
 
-Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std::vector<Index>& types)
+Matrix<float> embed(const Model& model, const EmbeddingPart& part, const std::vector<Index>& ids,
+                    const std::vector<Index>& types)
 {
-    const EmbeddingPart& part = model.architecture().embedding;
-    const std::vector<Index> places = position_rows(ids, part.padding);
+    const std::vector<Index> places = position_rows(part, ids);
     const auto scale = static_cast<float>(part.scale);
     Matrix<float> X(static_cast<Index>(ids.size()), part.size);
     for (std::size_t t = 0; t < ids.size(); ++t) {
@@ -26,6 +29,9 @@ Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std
         }
         if (!part.positions.empty()) {
             x += row_of(model.table(part.positions), places[t]);
+        }
+        if (part.sinusoidal) {
+            x += sinusoid(places[t], part.size);
         }
         X.row(static_cast<Index>(t)) = x;
     }

@@ -8,11 +8,12 @@
 
 namespace attn::transformer {
 
-/// ids (T), types (T) or none, for which there are rows → (T, D), see EmbeddingPart.
-[[nodiscard]] Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std::vector<Index>& types);
+/// ids (T), types (T) or none, for which there are rows → (T, D), see EmbeddingPart, which is of a stack of the model.
+[[nodiscard]] Matrix<float> embed(const Model& model, const EmbeddingPart& part, const std::vector<Index>& ids,
+                                  const std::vector<Index>& types);
 
-/// The rows of the table of positions that the tokens take: 0, 1, 2, …, or with `padding` the next ones behind it, where a
-/// token that is the padding itself takes its row and does not count.
-[[nodiscard]] std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding);
+/// The rows of the table of positions that the tokens take: from `first_position` on, or with `padding` the next ones behind
+/// it, where a token that is the padding itself takes its row and does not count.
+[[nodiscard]] std::vector<Index> position_rows(const EmbeddingPart& part, const std::vector<Index>& ids);
 
 } // namespace attn::transformer

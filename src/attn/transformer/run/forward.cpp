@@ -60,7 +60,7 @@ Matrix<float> joined(const Tensor<float>& heads)
 /// What the layers of one sentence share, made when the first of them needs it.
 class Shared {
 public:
-    Shared(const Model& model, Index T) : model_(model), T_(T) {}
+    Shared(const Model& model, const Architecture& stack, Index T) : model_(model), stack_(stack), T_(T) {}
 
     /// Layers have the same rotation, or one of two: the one of the layer before is often another one.
     const Rotation& rotation_of(const RopePart& rope)
@@ -77,7 +77,7 @@ public:
     /// (H, T, T), or nothing
     const std::optional<Tensor<float>>& bias()
     {
-        const auto& part = model_.architecture().relative_bias;
+        const auto& part = stack_.relative_bias;
         if (part && !bias_) {
             bias_ = relative_bias(*part, all_rows(model_.table(part->name)), T_);
         }
@@ -86,6 +86,7 @@ public:
 
 private:
     const Model& model_;
+    const Architecture& stack_;
     Index T_;
     std::vector<std::pair<RopePart, std::unique_ptr<Rotation>>> rotations_;
     std::optional<Tensor<float>> bias_;
@@ -151,13 +152,26 @@ void append(core::Stages<float>& all, const core::Stages<float>& more)
     }
 }
 
-/// attention(X) of one layer: X (T, D), already normalised.
-LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<float>& X, Shared& shared, const Asked& asked,
+/// What an attention reads.
+struct Sequences {
+    const Matrix<float>& queries;           ///< (T, D), already normalised
+    const Matrix<float>* encoded = nullptr; ///< (S, D), of which keys and values are in cross-attention; null: the queries' own
+    bool causal = false;
+    const Tensor<float>* bias = nullptr; ///< (H, T, T), added to the scores; null: none
+};
+
+/// attention(X) of one layer.
+LayerStages attend(const Model& model, const AttentionPart& part, const Sequences& of, Shared& shared, const Asked& asked,
                    const core::Work& work)
 {
-    const TokenTiles tiles(X, layer_kernels_of(work.isa));
-    const auto projected = [&](const LinearPart& linear) { return apply(model.linear(linear), tiles, work); };
-    const auto norm = [&](const std::optional<NormPart>& of) { return of ? std::optional(model.norm(*of)) : std::nullopt; };
+    const LayerKernels& kernels = layer_kernels_of(work.isa);
+    const TokenTiles tiles(of.queries, kernels);
+    const std::optional<TokenTiles> encoded =
+        of.encoded != nullptr ? std::optional<TokenTiles>(TokenTiles(*of.encoded, kernels)) : std::nullopt;
+    const auto projected = [&](const LinearPart& linear) {
+        return apply(model.linear(linear), encoded && &linear != &part.query ? *encoded : tiles, work);
+    };
+    const auto norm = [&](const std::optional<NormPart>& own) { return own ? std::optional(model.norm(*own)) : std::nullopt; };
     const Rotation* turn = part.rope ? &shared.rotation_of(*part.rope) : nullptr;
     LayerStages done;
     done.queries = heads_of(projected(part.query), part.d, norm(part.query_norm), turn);
@@ -172,10 +186,10 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<f
 
     core::AttentionInputs inputs{
         .queries = core::as_batch(done.queries), .keys = core::as_batch(done.keys), .values = core::as_batch(done.values)};
-    if (const auto& bias = shared.bias()) {
-        inputs.mask = core::as_batch(*bias);
+    if (of.bias != nullptr) {
+        inputs.mask = core::as_batch(*of.bias);
     }
-    const core::AttentionOptions options = options_of(part, model.architecture().causal);
+    const core::AttentionOptions options = options_of(part, of.causal);
     done.stages = core::attention<float>(inputs, options, asked.heads.empty() ? asked.stages : core::StageSelection{}, work);
     for (const Index h : asked.heads) { // again, with the stages
         append(done.stages, core::attention<float>(head_of(inputs, h), options, asked.stages, work));
@@ -203,18 +217,51 @@ Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& 
     return apply(model.linear(part.down), inner, work);
 }
 
-/// What layer `part` makes of X, as architecture.hpp writes it; X becomes the next hidden state.
-LayerStages run_layer(const Model& model, const LayerPart& part, Matrix<float>& X, Shared& shared, const Asked& asked,
-                      const core::Work& work)
+/// What layers of a stack do in the same way.
+struct Layers {
+    const Model& model;
+    bool causal;
+    const Matrix<float>* encoded; ///< of a decoder that has an encoder
+    Shared& shared;
+};
+
+/// What layer `part` makes of X, as architecture.hpp writes it; X becomes the next hidden state. The stages are those of the
+/// attentions that are asked for, in the order in which they are computed.
+std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, Matrix<float>& X, const Asked& asked,
+                                   const core::Work& work)
 {
+    const Model& model = layers.model;
+    const auto is_asked = [&](Part one) { return std::ranges::find(asked.parts, one) != asked.parts.end(); };
+    const std::optional<Part> own = part.cross            ? std::optional(Part::decoder)
+                                    : asked.parts.empty() ? std::nullopt
+                                                          : std::optional(Part::encoder);
     const auto normalised = [&](const std::optional<NormPart>& norm, Matrix<float> of) {
         normalise_by(model, norm, of);
         return of;
     };
-    LayerStages done = attend(model, part.attention, normalised(part.attention_in, X), shared, asked, work);
+    std::vector<LayerStages> done;
     Matrix<float> S = X;
-    S += normalised(part.attention_out, done.output.matrix());
+    const auto attend_as = [&](std::optional<Part> which, const AttentionPart& attention, const Sequences& sequences) {
+        const bool kept = !which || is_asked(*which);
+        LayerStages stages = attend(model, attention, sequences, layers.shared, kept ? asked : Asked(), work);
+        stages.part = which;
+        Matrix<float> output = stages.output.matrix();
+        if (kept) {
+            done.push_back(std::move(stages));
+        }
+        return output;
+    };
+    const auto& bias = layers.shared.bias();
+    S += normalised(
+        part.attention_out,
+        attend_as(own, part.attention,
+                  {.queries = normalised(part.attention_in, X), .causal = layers.causal, .bias = bias ? &*bias : nullptr}));
     normalise_by(model, part.attention_sum, S);
+    if (part.cross) {
+        S += attend_as(Part::cross, part.cross->attention,
+                       {.queries = normalised(part.cross->in, S), .encoded = layers.encoded});
+        normalise_by(model, part.cross->sum, S);
+    }
     const Matrix<float> M = mlp(model, part.mlp, normalised(part.mlp_in, part.parallel ? X : S), work);
     X = std::move(S);
     X += normalised(part.mlp_out, M);
@@ -226,6 +273,7 @@ LayerStages run_layer(const Model& model, const LayerPart& part, Matrix<float>& 
 
 Matrix<float> logits_of(const Model& model, const HeadPart& head, Matrix<float> X, const core::Work& work)
 {
+    X *= static_cast<float>(head.scale);
     if (head.transform) {
         X = apply(model.linear(*head.transform), X, work);
         layer_kernels_of(work.isa).activate(head.activation, X.data(), X.size());
@@ -257,7 +305,7 @@ Matrix<float> lens_of(const Model& model, Matrix<float> X, const core::Work& wor
 Asked asked_of(const Asked& asked, Index layer)
 {
     if (std::ranges::find(asked.layers, layer) == asked.layers.end()) {
-        return {};
+        return {.parts = asked.parts};
     }
     Asked own = asked;
     if (const auto other = asked.other_heads.find(layer); other != asked.other_heads.end()) {
@@ -270,7 +318,7 @@ Asked asked_of(const Asked& asked, Index layer)
 /// How many layers have to run.
 Index layers_to_run(const Architecture& architecture, const Asked& asked)
 {
-    if (asked.logits != Logits::none || (asked.hidden_states && asked.layers.empty())) {
+    if (asked.last || asked.logits != Logits::none || (asked.hidden_states && asked.layers.empty())) {
         return std::ssize(architecture.layers);
     }
     return asked.layers.empty() ? 0 : *std::ranges::max_element(asked.layers) + 1;
@@ -321,33 +369,39 @@ void require_rows(const Architecture& architecture, const TokenInput& input, con
 
 Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work, const Take& take)
 {
-    const Architecture& architecture = model.architecture();
+    const Architecture& architecture =
+        stack_of(model.architecture(), asked.parts.empty() ? std::nullopt : std::optional(asked.parts.front()));
     require_tokens(architecture, input, ErrorKind::internal);
     require_rows(architecture, input, asked, ErrorKind::internal);
+    if (architecture.encoder && (input.encoded == nullptr || input.encoded->cols() != architecture.D)) {
+        throw Error(ErrorKind::internal, "forward: what the encoder gave", input.encoded == nullptr ? "none" : "another size",
+                    fmt::format("(S, {})", architecture.D));
+    }
     const Index count = layers_to_run(architecture, asked);
     Outputs outputs;
-    Matrix<float> X = embed(model, input.ids, input.types);
-    Shared shared(model, X.rows());
+    Matrix<float> X = embed(model, architecture.embedding, input.ids, input.types);
+    Shared shared(model, architecture, X.rows());
+    const Layers layers{model, architecture.causal, input.encoded, shared};
     for (Index l = 0; l < count; ++l) {
         if (asked.hidden_states) {
             outputs.hidden_states.push_back(as_tensor(X));
         }
         const Asked own = asked_of(asked, l);
-        LayerStages done =
-            run_layer(model, architecture.layers.at(static_cast<std::size_t>(l)), X, shared, own, work.piece(l, count));
+        std::vector<LayerStages> done =
+            run_layer(layers, architecture.layers.at(static_cast<std::size_t>(l)), X, own, work.piece(l, count));
         require_finite(X, l);
-        if (!own.layers.empty()) {
-            done.layer = l;
+        for (LayerStages& stages : own.layers.empty() ? std::vector<LayerStages>() : std::move(done)) {
+            stages.layer = l;
             if (!own.queries_keys_values) {
-                done.queries = done.keys = done.values = {};
+                stages.queries = stages.keys = stages.values = {};
             }
-            if (own.lens) {
-                done.lens = as_tensor(lens_of(model, X, work.piece(l, count)));
+            if (own.lens && stages.part != Part::cross) {
+                stages.lens = as_tensor(lens_of(model, X, work.piece(l, count)));
             }
-            take(std::move(done));
+            take(std::move(stages));
         }
     }
-    if (!asked.hidden_states && asked.logits == Logits::none) {
+    if (!asked.hidden_states && asked.logits == Logits::none && !asked.last) {
         return outputs;
     }
     if (count == std::ssize(architecture.layers)) {
@@ -359,6 +413,9 @@ Outputs forward(const Model& model, const TokenInput& input, const Asked& asked,
     if (asked.logits != Logits::none) {
         outputs.logits = as_tensor(logits_of(model, architecture.head.value(),
                                              asked.logits == Logits::last ? Matrix<float>(X.bottomRows(1)) : X, work));
+    }
+    if (asked.last) {
+        outputs.last = std::move(X);
     }
     return outputs;
 }

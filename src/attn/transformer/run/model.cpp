@@ -59,9 +59,10 @@ std::string_view without_prefix(std::string_view name, std::string_view prefix)
 /// The prefix that the files put before the names: the first of the architecture's before which the words stand.
 std::string prefix_of(const Entries& entries, const Architecture& architecture)
 {
-    const std::string words = architecture.embedding.words + ".weight";
+    std::vector<std::string> words = architecture.embedding.others;
+    words.push_back(architecture.embedding.words);
     for (const std::string& prefix : architecture.prefixes) {
-        if (entries.contains(prefix + words)) {
+        if (std::ranges::any_of(words, [&](const std::string& name) { return entries.contains(prefix + name + ".weight"); })) {
             return prefix;
         }
     }
@@ -92,10 +93,23 @@ Entries renamed(const Entries& entries, const Architecture& architecture)
     return by_name;
 }
 
+/// Names the words as the files do.
+void settle_words(EmbeddingPart& embedding, const Entries& entries)
+{
+    const auto is_there = [&](const std::string& name) { return entries.contains(name + ".weight"); };
+    if (const auto other = std::ranges::find_if(embedding.others, is_there);
+        !is_there(embedding.words) && other != embedding.others.end()) {
+        embedding.words = *other;
+    }
+}
+
 /// Takes the head away that the files do not have, and gives the other one its words.
 void settle_head(Architecture& architecture, const Entries& entries)
 {
     HeadPart& head = *architecture.head;
+    if (head.bias_is_row && !entries.contains(head.bias)) {
+        head.bias.clear();
+    }
     const std::string own = head.words + ".weight";
     const bool tied = head.tied == Tied::yes || (head.tied == Tied::unless_there && !entries.contains(own));
     const std::string sign = !head.sign.empty() ? head.sign : tied ? std::string() : own;
@@ -156,6 +170,12 @@ void Weights::add(const NamedTensor& tensor, const std::string& unread, const Bl
 Model::Model(Architecture architecture, const Weights& weights) : architecture_(std::move(architecture))
 {
     const Entries entries = renamed(weights.entries(), architecture_);
+    settle_words(architecture_.embedding, entries);
+    if (architecture_.encoder) {
+        Architecture encoder = *architecture_.encoder;
+        settle_words(encoder.embedding, entries);
+        architecture_.encoder = std::make_shared<const Architecture>(std::move(encoder));
+    }
     if (architecture_.head) {
         settle_head(architecture_, entries);
     }

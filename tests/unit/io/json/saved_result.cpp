@@ -104,7 +104,8 @@ TEST(SavedResult, OfAModelSaysOfWhichLayerEachLeafIs)
               (std::vector<std::string>{"tokens (2,) a b", "weights (1, 1, 1) 1", "token_ids (2,) 2 3", "warnings (0,)",
                                         "weights (1, 1, 1) 0.5", "logits (1, 1) 1", "likeliest (0,)"}));
     std::vector<std::optional<attn::Index>> layers;
-    std::ranges::transform(saved.leaves, std::back_inserter(layers), &Leaf::layer);
+    std::ranges::transform(saved.leaves, std::back_inserter(layers),
+                           [](const Leaf& leaf) { return leaf.layer ? std::optional(leaf.layer->number) : std::nullopt; });
     EXPECT_EQ(layers, (std::vector<std::optional<attn::Index>>{0, 0, 0, 0, 1, {}, {}}));
     EXPECT_EQ(saved.layers.back().number, 1);
 }
