@@ -76,6 +76,15 @@ class Worker {
 public:
     explicit Worker(const LinesRun& run) : run_(run), source_(run.source.lines()) {}
 
+    void expect(std::span<const Line> lines, Index memory)
+    {
+        std::vector<const std::string*> texts;
+        for (const Line& line : lines) {
+            texts.push_back(&line.text);
+        }
+        source_->expect(texts, memory);
+    }
+
     /// Within so many bytes, and on so many threads; `begin(notes)` is called before anything is written to `text`.
     template <typename Begin>
     void answer(const Line& line, Index index, int threads, Index memory, Buffer& text, Begin begin)
@@ -124,7 +133,8 @@ public:
     Lines(const LinesRun& run, int input)
         : run_(run),
           threads_(run.report.log().verbose() ? 1 : run.source.settings().threads), // stages are told line by line in order
-          memory_(std::min(small_memory, memory_limit() / (threads_ * beside_arrays))), size_(bytes_left(input)),
+          memory_(std::min(small_memory, memory_limit() / (threads_ * beside_arrays))),
+          at_once_(run.report.log().verbose() ? 0 : run.source.bytes_at_once()), size_(bytes_left(input)),
           reader_(input, name_of_input(*run.options.lines), run.options.max_input_bytes),
           workers_(static_cast<std::size_t>(threads_)), first_(run.options.first_index.value_or(0)), index_(first_)
     {
@@ -179,22 +189,57 @@ private:
     /// The first of them at least, and the others as far as their answers can be kept.
     void compute(std::span<const Line> lines, std::span<Answer> answers, Index index)
     {
-        if (threads_ == 1 && !log().verbose()) { // which tells the stages of all lines that have come, then their errors
+        if (threads_ == 1 && at_once_ == 0 &&
+            !log().verbose()) { // which tells the stages of all lines that have come, then their errors
             for (Answer& answer : answers.first(lines.size())) {
                 answer.alone = answer.done = true;
             }
             return;
         }
+        const std::vector<std::size_t> begins = parts_of(lines);
         std::atomic<std::size_t> kept = 0;
         std::atomic<bool> stopped = false; // where memory has ended there is none for an exception a line
-        model::for_each_sentence(std::ssize(lines), threads_, [&](Index i, int worker) {
-            Answer& answer = answers[static_cast<std::size_t>(i)];
-            if (!answer.done && (i == 0 || (!stopped && kept < most_kept_per_thread * static_cast<std::size_t>(threads_)))) {
-                compute(lines[static_cast<std::size_t>(i)], index + i, worker, answer);
-                kept += answer.text.text().size();
-                stopped = stopped || answer.failure;
+        model::for_each_sentence(std::ssize(begins) - 1, threads_, [&](Index part, int worker) {
+            const std::size_t begin = begins[static_cast<std::size_t>(part)], end = begins[static_cast<std::size_t>(part) + 1];
+            const auto goes_on = [&] { return !stopped && kept < most_kept_per_thread * static_cast<std::size_t>(threads_); };
+            if (at_once_ > 0 && (part == 0 || goes_on())) {
+                expect(lines.subspan(begin, end - begin), worker);
+            }
+            for (std::size_t i = begin; i < end; ++i) {
+                Answer& answer = answers[i];
+                if (!answer.done && (i == 0 || goes_on())) {
+                    compute(lines[i], index + static_cast<Index>(i), worker, answer);
+                    kept += answer.text.text().size();
+                    stopped = stopped || answer.failure;
+                }
             }
         });
+    }
+
+    /// Where the parts begin that are computed at once, and where the last one ends.
+    [[nodiscard]] std::vector<std::size_t> parts_of(std::span<const Line> lines) const
+    {
+        std::vector<std::size_t> begins;
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            bytes += lines[i].text.size();
+            if (begins.empty() || bytes > at_once_) {
+                begins.push_back(i);
+                bytes = lines[i].text.size();
+            }
+        }
+        begins.push_back(lines.size());
+        return begins;
+    }
+
+    /// What this finds wrong each line says for itself.
+    void expect(std::span<const Line> lines, int worker) noexcept
+    {
+        try {
+            const Index together = memory_limit() / (threads_ * beside_arrays);
+            worker_at(worker).expect(lines, std::min(memory_, together / std::ssize(lines)));
+        } catch (...) { // NOLINT(bugprone-empty-catch)
+        }
     }
 
     void compute(const Line& line, Index index, int worker, Answer& answer) noexcept
@@ -344,7 +389,8 @@ private:
 
     const LinesRun& run_;
     int threads_;
-    Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
+    Index memory_;        ///< bytes that a line may need beside others; one that needs more is computed alone
+    std::size_t at_once_; ///< about how many bytes of lines are computed at once; 0: each line for itself
     std::optional<std::size_t> size_;
     LineReader reader_;
     std::vector<std::unique_ptr<Worker>> workers_; ///< of each thread, made when it has its first line

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace attn::cli {
@@ -59,7 +60,52 @@ public:
 
     [[nodiscard]] model::Result result(const std::string& line, int threads, Index memory) override
     {
-        config_.sentence = line;
+        if (!ready_.empty() && ready_.front().first == line) {
+            model::Result result = std::move(ready_.front().second);
+            ready_.pop_front();
+            return result;
+        }
+        settings_.threads = threads;
+        settings_.memory_limit = memory;
+        model::Result result = model::run_trained(config_of(line), folder_.trained(), settings_);
+        folder_.require_unchanged();
+        return result;
+    }
+
+    void expect(std::span<const std::string* const> lines, Index memory) override
+    {
+        ready_.clear();
+        settings_.threads = 1;
+        settings_.memory_limit = memory;
+        std::deque<model::TrainedConfig> configs; // to which the runs refer
+        std::vector<model::ResolvedTrained> runs;
+        std::vector<const std::string*> of_runs;
+        for (const std::string* line : lines) {
+            try {
+                runs.emplace_back(configs.emplace_back(config_of(*line)), folder_.trained(), settings_);
+                of_runs.push_back(line);
+            } catch (const Error&) { // result() says it
+            }
+        }
+        if (runs.size() < 2) {
+            return;
+        }
+        try {
+            std::vector<model::Result> results = model::run_trained(runs);
+            folder_.require_unchanged();
+            for (std::size_t i = 0; i < runs.size(); ++i) {
+                ready_.emplace_back(*of_runs[i], std::move(results[i]));
+            }
+        } catch (const Error&) { // one of them is at fault, which it is alone, too
+        }
+    }
+
+private:
+    /// Throws Error(data) for a line without a target where each has one.
+    [[nodiscard]] model::TrainedConfig config_of(const std::string& line) const
+    {
+        model::TrainedConfig config = config_;
+        config.sentence = line;
         if (takes_target_) {
             const std::size_t tab = line.find('\t');
             if (tab == std::string::npos || line.find('\t', tab + 1) != std::string::npos) {
@@ -67,21 +113,17 @@ public:
                     ErrorKind::data, "line", tab == std::string::npos ? "no tab in it" : "several tabs in it",
                     fmt::format("a sentence, one tab and its target; {} N needs no target", model::option::target_greedy));
             }
-            config_.sentence = line.substr(0, tab);
-            config_.target = line.substr(tab + 1);
+            config.sentence = line.substr(0, tab);
+            config.target = line.substr(tab + 1);
         }
-        settings_.threads = threads;
-        settings_.memory_limit = memory;
-        model::Result result = model::run_trained(config_, folder_.trained(), settings_);
-        folder_.require_unchanged();
-        return result;
+        return config;
     }
 
-private:
     model::TrainedConfig config_;
     const ModelFolder& folder_;
     model::RunSettings settings_;
     bool takes_target_;
+    std::deque<std::pair<std::string, model::Result>> ready_; ///< of the lines that are expected
 };
 
 /// Opens the folder only once there is a sentence, for which somebody may have to wait.
@@ -142,6 +184,11 @@ void ModelSource::select(model::Result& result) const
 std::unique_ptr<LineSource> ModelSource::lines()
 {
     return std::make_unique<LinesOfModel>(config_, folder_, settings_);
+}
+
+std::size_t ModelSource::bytes_at_once() const
+{
+    return 1024; // some hundred tokens, for which reading the weights takes no time beside computing with them
 }
 
 std::vector<LineArray> ModelSource::arrays_of_lines() const

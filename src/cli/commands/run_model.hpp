@@ -19,6 +19,7 @@ public:
     [[nodiscard]] std::vector<model::Result> results() override;
     void select(model::Result& result) const override;
     [[nodiscard]] std::unique_ptr<LineSource> lines() override;
+    [[nodiscard]] std::size_t bytes_at_once() const override;
     [[nodiscard]] std::vector<LineArray> arrays_of_lines() const override;
     [[nodiscard]] bool names_words() const override { return !config_.query.empty(); }
 

@@ -6,7 +6,9 @@
 #include "attn/report/json/json.hpp"
 #include "cli/output/result_output.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,9 @@ public:
 
     /// Throws Error.
     [[nodiscard]] virtual model::Result result(const std::string& line, int threads, Index memory) = 0;
+    /// Says which lines result() will be asked for next, in this order and within so many bytes each: of some sources several
+    /// at once take less time. What is wrong with one of them is left to result().
+    virtual void expect(std::span<const std::string* const> /*lines*/, Index /*memory*/) {}
     /// The config of all of them, as text; nullptr: each has its own.
     [[nodiscard]] virtual const report::ConfigText* config() const { return nullptr; }
 };
@@ -55,6 +60,8 @@ public:
     /// Once before the first line.
     virtual void prepare_lines() {}
     [[nodiscard]] virtual std::unique_ptr<LineSource> lines() = 0;
+    /// Lines of about so many bytes are best expected at once; 0: one by one.
+    [[nodiscard]] virtual std::size_t bytes_at_once() const { return 0; }
     /// What every line has in the same shape, where lines are rows of one array.
     [[nodiscard]] virtual std::vector<LineArray> arrays_of_lines() const { return {}; }
     /// Whether a line may lack a word that the options name.

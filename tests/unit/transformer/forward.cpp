@@ -193,6 +193,38 @@ TEST(Forward, GivesTheSameBytesOnAnyNumberOfThreads)
     EXPECT_EQ(one.outputs.hidden_states.back().values, four.outputs.hidden_states.back().values);
 }
 
+TEST(Forward, GivesOfSeveralSentencesWhatEachGivesAlone)
+{
+    const std::vector<transformer::TokenInput> inputs{{.ids = {1, 2, 3}}, {.ids = {4}}, {.ids = {3, 2, 1, 0, 1}}};
+    const Asked asked{.layers = {0, 1},
+                      .stages = {attn::core::Stage::weights},
+                      .queries_keys_values = true,
+                      .hidden_states = true,
+                      .logits = Logits::all};
+    for (const transformer::Architecture& architecture : {described(small::bert()), described(small::llama())}) {
+        const Tensors tensors = small::random_tensors(architecture);
+        const Model model(architecture, tensors.weights());
+        std::vector<std::vector<transformer::LayerStages>> layers(inputs.size());
+        const std::vector<transformer::Outputs> outputs =
+            transformer::forward(model, inputs, asked, {}, [&](transformer::LayerStages&& stages) {
+                layers.at(stages.sentence).push_back(std::move(stages));
+            });
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const Ran alone = run(model, inputs[i], asked);
+            ASSERT_EQ(layers[i].size(), alone.layers.size());
+            for (std::size_t l = 0; l < layers[i].size(); ++l) {
+                EXPECT_EQ(layers[i][l].layer, alone.layers[l].layer);
+                EXPECT_EQ(layers[i][l].queries.values, alone.layers[l].queries.values);
+                EXPECT_EQ(layers[i][l].stages[attn::core::Stage::weights].values,
+                          alone.layers[l].stages[attn::core::Stage::weights].values);
+                EXPECT_EQ(layers[i][l].output.values, alone.layers[l].output.values);
+            }
+            EXPECT_EQ(outputs[i].logits.values, alone.outputs.logits.values);
+            EXPECT_EQ(outputs[i].hidden_states.back().values, alone.outputs.hidden_states.back().values);
+        }
+    }
+}
+
 TEST(Forward, CountsTypesAsTheyAreGiven)
 {
     const transformer::Architecture architecture = described(small::bert());

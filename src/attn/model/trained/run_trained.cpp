@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 namespace attn::model {
@@ -261,6 +262,89 @@ void add_logits(Result& result, const Trained& trained, Tensor<float> logits)
     }
 }
 
+/// A run beside others: its result grows layer by layer.
+class Running {
+public:
+    explicit Running(const ResolvedTrained& run) : run_(run), result_(words_and_rows(run)), maker_(result_, run)
+    {
+        if (run.input.types.size() < run.tokens.piece_types.size()) {
+            result_.warnings.emplace_back("the template of the tokenizer gives token types, which this model has no table for; "
+                                          "they change nothing");
+        }
+    }
+
+    void take(transformer::LayerStages&& stages)
+    {
+        if (result_.layers.empty()) {
+            result_.portable_because = stages.stages.portable_because;
+        }
+        result_.layers.push_back(maker_.of(std::move(stages)));
+    }
+
+    [[nodiscard]] Result finished(const transformer::Outputs& encoder, transformer::Outputs&& outputs)
+    {
+        const transformer::Asked& asked = run_.asked;
+        for (const ResolvedPart& each : asked.layers.empty() ? run_.parts : std::vector<ResolvedPart>()) { // nothing is shown
+            for (const Index layer : each.layers) {
+                transformer::LayerStages nothing;
+                nothing.layer = layer;
+                nothing.part = each.part;
+                result_.layers.push_back(maker_.of(std::move(nothing)));
+            }
+        }
+        std::ranges::stable_sort(result_.layers, {}, &Layer::part);
+        if (asked.hidden_states) {
+            add_hidden_states(result_, encoder.hidden_states, true);
+            add_hidden_states(result_, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
+        }
+        if (asked.logits != transformer::Logits::none) {
+            add_logits(result_, run_.trained, std::move(outputs.logits));
+        }
+        return std::move(result_);
+    }
+
+private:
+    static Result words_and_rows(const ResolvedTrained& run)
+    {
+        Result result;
+        result.model = run.config;
+        result.untrained = run.trained.drawn;
+        result.layers.clear();
+        result.show = run.show;
+        result.tokens = run.tokens.words;
+        result.token_ids = run.config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
+        result.token_types = run.tokens.types;
+        result.offsets = run.tokens.offsets;
+        result.cross = run.source && (run.config.has(Part::cross) || run.config.has(Part::encoder));
+        if (result.cross) {
+            result.key_tokens = run.source->words;
+            result.key_token_ids = run.config.join == Join::words ? std::vector<Index>() : run.source->ids;
+        }
+        result.query_positions = run.query_positions;
+        return result;
+    }
+
+    const ResolvedTrained& run_;
+    Result result_;
+    LayerMaker maker_;
+};
+
+core::Work work_of(const ResolvedTrained& run)
+{
+    const RunSettings& settings = run.settings;
+    core::Work work{.threads = settings.threads, .isa = settings.isa};
+    if (settings.observer) {
+        work.progress = [&run, told = -1.0](double share) mutable {
+            if (share > told) { // each part of a layer begins where it does
+                const transformer::Architecture& stack = *run.parts.back().stack;
+                run.settings.observer({"layers", {std::ssize(stack.layers), std::ssize(run.tokens.ids), stack.D}, share});
+            }
+            told = std::max(told, share);
+        };
+    }
+    return work;
+}
+
 } // namespace
 
 Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn)
@@ -282,74 +366,36 @@ Result run_trained(const TrainedConfig& config, const Trained& trained, const Ru
 
 Result run_trained(const ResolvedTrained& run)
 {
-    const Trained& trained = run.trained;
-    const RunSettings& settings = run.settings;
-    const transformer::Architecture& architecture = *run.parts.back().stack;
-    const transformer::Asked& asked = run.asked;
-    Result result;
-    result.model = run.config;
-    result.untrained = trained.drawn;
-    result.layers.clear();
-    result.show = run.show;
-    result.tokens = run.tokens.words;
-    result.token_ids = run.config.join == Join::words ? std::vector<Index>() : run.tokens.ids;
-    result.token_types = run.tokens.types;
-    result.offsets = run.tokens.offsets;
-    result.cross = run.source && (run.config.has(Part::cross) || run.config.has(Part::encoder));
-    if (result.cross) {
-        result.key_tokens = run.source->words;
-        result.key_token_ids = run.config.join == Join::words ? std::vector<Index>() : run.source->ids;
-    }
-    result.query_positions = run.query_positions;
-    const LayerMaker maker(result, run);
-    if (run.input.types.size() < run.tokens.piece_types.size()) {
-        result.warnings.emplace_back("the template of the tokenizer gives token types, which this model has no table for; they "
-                                     "change nothing");
-    }
+    return std::move(run_trained(std::span(&run, 1)).front());
+}
 
-    core::Work work{.threads = settings.threads, .isa = settings.isa};
-    if (settings.observer) {
-        work.progress = [&, told = -1.0](double share) mutable {
-            if (share > told) { // each part of a layer begins where it does
-                settings.observer(
-                    {"layers", {std::ssize(architecture.layers), std::ssize(run.tokens.ids), architecture.D}, share});
-            }
-            told = std::max(told, share);
-        };
-    }
-    const auto take = [&](transformer::LayerStages&& stages) {
-        if (result.layers.empty()) {
-            result.portable_because = stages.stages.portable_because;
+std::vector<Result> run_trained(std::span<const ResolvedTrained> runs)
+{
+    const ResolvedTrained& first = runs.front();
+    const transformer::Model& model = first.trained.model;
+    std::deque<Running> running(runs.begin(), runs.end());
+    const auto take = [&](transformer::LayerStages&& stages) { running[stages.sentence].take(std::move(stages)); };
+    std::vector<transformer::Outputs> encoders(runs.size());
+    if (first.source) {
+        std::vector<transformer::TokenInput> sources;
+        for (const ResolvedTrained& run : runs) {
+            sources.push_back({.ids = run.source->ids});
+            transformer::require_rows(*model.architecture().encoder, sources.back(), run.asked_of_encoder, ErrorKind::data);
         }
-        result.layers.push_back(maker.of(std::move(stages)));
-    };
-    transformer::TokenInput input = run.input;
-    transformer::Outputs encoder;
-    if (run.source) {
-        const transformer::TokenInput source{.ids = run.source->ids};
-        transformer::require_rows(*trained.model.architecture().encoder, source, run.asked_of_encoder, ErrorKind::data);
-        encoder = transformer::forward(trained.model, source, run.asked_of_encoder,
-                                       {.threads = settings.threads, .isa = settings.isa}, take);
-        input.encoded = &encoder.last;
+        const core::Work work{.threads = first.settings.threads, .isa = first.settings.isa};
+        encoders = transformer::forward(model, sources, first.asked_of_encoder, work, take);
     }
-    transformer::Outputs outputs = transformer::forward(trained.model, input, asked, work, take);
-    for (const ResolvedPart& each : asked.layers.empty() ? run.parts : std::vector<ResolvedPart>()) { // nothing is shown
-        for (const Index layer : each.layers) {
-            transformer::LayerStages nothing;
-            nothing.layer = layer;
-            nothing.part = each.part;
-            result.layers.push_back(maker.of(std::move(nothing)));
-        }
+    std::vector<transformer::TokenInput> inputs;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        inputs.push_back(runs[i].input);
+        inputs.back().encoded = first.source ? &encoders[i].last : nullptr;
     }
-    std::ranges::stable_sort(result.layers, {}, &Layer::part);
-    if (asked.hidden_states) {
-        add_hidden_states(result, encoder.hidden_states, true);
-        add_hidden_states(result, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
+    std::vector<transformer::Outputs> outputs = transformer::forward(model, inputs, first.asked, work_of(first), take);
+    std::vector<Result> results;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        results.push_back(running[i].finished(encoders[i], std::move(outputs[i])));
     }
-    if (asked.logits != transformer::Logits::none) {
-        add_logits(result, trained, std::move(outputs.logits));
-    }
-    return result;
+    return results;
 }
 
 } // namespace attn::model

@@ -6,6 +6,9 @@
 #include "attn/text/pieces/pieces.hpp"
 #include "attn/transformer/run/model.hpp"
 
+#include <span>
+#include <vector>
+
 namespace attn::model {
 
 /// A model, and its own tokenizer; the tensors stay in the files that the caller has mapped, or are drawn. Without a tokenizer
@@ -35,5 +38,8 @@ struct ResolvedTrained;
 [[nodiscard]] Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings = {});
 /// Computes what has been resolved and judged (resolved_trained.hpp). Throws Error(data) for damaged weights.
 [[nodiscard]] Result run_trained(const ResolvedTrained& run);
+/// Several at once, at least one, whose configs differ in the text alone: the model's weights are read once for all. Each
+/// result is that of its run alone.
+[[nodiscard]] std::vector<Result> run_trained(std::span<const ResolvedTrained> runs);
 
 } // namespace attn::model

@@ -29,7 +29,7 @@ void normalise_by(const Model& model, const std::optional<NormPart>& part, Matri
     }
 }
 
-Tensor<float> as_tensor(const Matrix<float>& X)
+Tensor<float> as_tensor(const MatrixView<float>& X)
 {
     return {{X.rows(), X.cols()}, std::vector<float>(X.data(), X.data() + X.size())};
 }
@@ -92,10 +92,22 @@ private:
     std::optional<Tensor<float>> bias_;
 };
 
-/// X (T, D) → (heads, T, d): projected, normalised where the architecture says so, and turned.
-Tensor<float> heads_of(const Matrix<float>& projected, Index d, const std::optional<Norm>& norm, const Rotation* turn)
+/// Rows of what stands below one another.
+struct Rows {
+    Index first = 0, count = 0;
+
+    [[nodiscard]] auto of(const Matrix<float>& X) const { return X.middleRows(first, count); }
+};
+
+/// One of the sentences that run side by side.
+struct Sentence {
+    Rows tokens, encoded; ///< its own, and what its encoder gave
+    Shared shared;
+};
+
+/// X (T, D), projected → (heads, T, d), normalised where the architecture says so, and turned.
+Tensor<float> heads_of(Matrix<float> X, Index d, const std::optional<Norm>& norm, const Rotation* turn)
 {
-    Matrix<float> X = projected;
     if (norm) {
         normalise(X, *norm);
     }
@@ -152,17 +164,54 @@ void append(core::Stages<float>& all, const core::Stages<float>& more)
     }
 }
 
-/// What an attention reads.
+/// What an attention reads, of all sentences.
 struct Sequences {
-    const Matrix<float>& queries;           ///< (T, D), already normalised
-    const Matrix<float>* encoded = nullptr; ///< (S, D), of which keys and values are in cross-attention; null: the queries' own
+    const Matrix<float>& queries; ///< (ΣT, D), already normalised
+    const Matrix<float>* encoded =
+        nullptr; ///< (ΣS, D), of which keys and values are in cross-attention; null: the queries' own
     bool causal = false;
-    const Tensor<float>* bias = nullptr; ///< (H, T, T), added to the scores; null: none
+    bool biased = false; ///< with the bias by distance, where the stack has one
 };
 
-/// attention(X) of one layer.
-LayerStages attend(const Model& model, const AttentionPart& part, const Sequences& of, Shared& shared, const Asked& asked,
+struct Attended {
+    Matrix<float> output;            ///< (ΣT, D)
+    std::vector<LayerStages> stages; ///< of each sentence, where this layer is asked for
+};
+
+/// The attention of one sentence, without its output. `projected`: queries, keys and values of all sentences.
+LayerStages attend(const Model& model, const AttentionPart& part, const Sequences& of,
+                   const std::array<Matrix<float>, 3>& projected, Sentence& sentence, const Asked& asked,
                    const core::Work& work)
+{
+    const auto norm = [&](const std::optional<NormPart>& own) { return own ? std::optional(model.norm(*own)) : std::nullopt; };
+    const Rotation* turn = part.rope ? &sentence.shared.rotation_of(*part.rope) : nullptr;
+    const Rows& read = of.encoded != nullptr ? sentence.encoded : sentence.tokens;
+    LayerStages done;
+    done.queries = heads_of(sentence.tokens.of(projected[0]), part.d, norm(part.query_norm), turn);
+    done.keys = heads_of(read.of(projected[1]), part.d, norm(part.key_norm), turn);
+    done.values = split(read.of(projected[2]), part.d);
+    for (const Tensor<float>* heads : {&done.queries, &done.keys, &done.values}) { // infinities would look like a mask
+        if (!all_finite(std::span<const float>(heads->values))) {
+            throw Error(ErrorKind::data, "queries, keys or values beside " + in_quotes(part.query.name),
+                        "a number that is not finite", damaged);
+        }
+    }
+    core::AttentionInputs inputs{
+        .queries = core::as_batch(done.queries), .keys = core::as_batch(done.keys), .values = core::as_batch(done.values)};
+    if (const auto& bias = sentence.shared.bias(); of.biased && bias) {
+        inputs.mask = core::as_batch(*bias);
+    }
+    const core::AttentionOptions options = options_of(part, of.causal);
+    done.stages = core::attention<float>(inputs, options, asked.heads.empty() ? asked.stages : core::StageSelection{}, work);
+    for (const Index h : asked.heads) { // again, with the stages
+        append(done.stages, core::attention<float>(head_of(inputs, h), options, asked.stages, work));
+    }
+    return done;
+}
+
+/// attention(X) of one layer.
+Attended attend(const Model& model, const AttentionPart& part, const Sequences& of, std::span<Sentence> sentences,
+                const Asked& asked, const core::Work& work)
 {
     const LayerKernels& kernels = layer_kernels_of(work.isa);
     const TokenTiles tiles(of.queries, kernels);
@@ -171,32 +220,22 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Sequence
     const auto projected = [&](const LinearPart& linear) {
         return apply(model.linear(linear), encoded && &linear != &part.query ? *encoded : tiles, work);
     };
-    const auto norm = [&](const std::optional<NormPart>& own) { return own ? std::optional(model.norm(*own)) : std::nullopt; };
-    const Rotation* turn = part.rope ? &shared.rotation_of(*part.rope) : nullptr;
-    LayerStages done;
-    done.queries = heads_of(projected(part.query), part.d, norm(part.query_norm), turn);
-    done.keys = heads_of(projected(part.key), part.d, norm(part.key_norm), turn);
-    done.values = split(projected(part.value), part.d);
-    for (const Tensor<float>* heads : {&done.queries, &done.keys, &done.values}) { // infinities would look like a mask
-        if (!all_finite(std::span<const float>(heads->values))) {
-            throw Error(ErrorKind::data, "queries, keys or values beside " + in_quotes(part.query.name),
-                        "a number that is not finite", damaged);
+    const std::array all{projected(part.query), projected(part.key), projected(part.value)};
+    Attended done;
+    Matrix<float> context(of.queries.rows(), all[0].cols());
+    for (Sentence& sentence : sentences) {
+        LayerStages stages = attend(model, part, of, all, sentence, asked, work);
+        context.middleRows(sentence.tokens.first, sentence.tokens.count) = joined(stages.stages[core::Stage::head_context]);
+        if (!asked.layers.empty()) {
+            done.stages.push_back(std::move(stages));
         }
     }
-
-    core::AttentionInputs inputs{
-        .queries = core::as_batch(done.queries), .keys = core::as_batch(done.keys), .values = core::as_batch(done.values)};
-    if (of.bias != nullptr) {
-        inputs.mask = core::as_batch(*of.bias);
+    done.output = apply(model.linear(part.output), context, work);
+    for (std::size_t i = 0; i < done.stages.size(); ++i) {
+        done.stages[i].sentence = i;
+        done.stages[i].context = as_tensor(sentences[i].tokens.of(context));
+        done.stages[i].output = as_tensor(sentences[i].tokens.of(done.output));
     }
-    const core::AttentionOptions options = options_of(part, of.causal);
-    done.stages = core::attention<float>(inputs, options, asked.heads.empty() ? asked.stages : core::StageSelection{}, work);
-    for (const Index h : asked.heads) { // again, with the stages
-        append(done.stages, core::attention<float>(head_of(inputs, h), options, asked.stages, work));
-    }
-    const Matrix<float> context = joined(done.stages[core::Stage::head_context]);
-    done.context = as_tensor(context);
-    done.output = as_tensor(apply(model.linear(part.output), context, work));
     return done;
 }
 
@@ -221,12 +260,12 @@ Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& 
 struct Layers {
     const Model& model;
     bool causal;
-    const Matrix<float>* encoded; ///< of a decoder that has an encoder
-    Shared& shared;
+    const Matrix<float>* encoded; ///< (ΣS, D), of a decoder that has an encoder
+    std::span<Sentence> sentences;
 };
 
-/// What layer `part` makes of X, as architecture.hpp writes it; X becomes the next hidden state. The stages are those of the
-/// attentions that are asked for, in the order in which they are computed.
+/// What layer `part` makes of X (ΣT, D), as architecture.hpp writes it; X becomes the next hidden state. The stages are those
+/// of the attentions that are asked for, in the order in which they are computed.
 std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, Matrix<float>& X, const Asked& asked,
                                    const core::Work& work)
 {
@@ -243,19 +282,16 @@ std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, 
     Matrix<float> S = X;
     const auto attend_as = [&](std::optional<Part> which, const AttentionPart& attention, const Sequences& sequences) {
         const bool kept = !which || is_asked(*which);
-        LayerStages stages = attend(model, attention, sequences, layers.shared, kept ? asked : Asked(), work);
-        stages.part = which;
-        Matrix<float> output = stages.output.matrix();
-        if (kept) {
+        Attended attended = attend(model, attention, sequences, layers.sentences, kept ? asked : Asked(), work);
+        for (LayerStages& stages : attended.stages) {
+            stages.part = which;
             done.push_back(std::move(stages));
         }
-        return output;
+        return std::move(attended.output);
     };
-    const auto& bias = layers.shared.bias();
     S += normalised(
         part.attention_out,
-        attend_as(own, part.attention,
-                  {.queries = normalised(part.attention_in, X), .causal = layers.causal, .bias = bias ? &*bias : nullptr}));
+        attend_as(own, part.attention, {.queries = normalised(part.attention_in, X), .causal = layers.causal, .biased = true}));
     normalise_by(model, part.attention_sum, S);
     if (part.cross) {
         S += attend_as(Part::cross, part.cross->attention,
@@ -367,36 +403,54 @@ void require_rows(const Architecture& architecture, const TokenInput& input, con
     }
 }
 
-Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work, const Take& take)
+std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inputs, const Asked& asked, const core::Work& work,
+                             const Take& take)
 {
     const Architecture& architecture =
         stack_of(model.architecture(), asked.parts.empty() ? std::nullopt : std::optional(asked.parts.front()));
-    require_tokens(architecture, input, ErrorKind::internal);
-    require_rows(architecture, input, asked, ErrorKind::internal);
-    if (architecture.encoder && (input.encoded == nullptr || input.encoded->cols() != architecture.D)) {
-        throw Error(ErrorKind::internal, "forward: what the encoder gave", input.encoded == nullptr ? "none" : "another size",
-                    fmt::format("(S, {})", architecture.D));
+    std::vector<Sentence> sentences;
+    Rows tokens, encoded; // of all
+    for (const TokenInput& input : inputs) {
+        require_tokens(architecture, input, ErrorKind::internal);
+        require_rows(architecture, input, asked, ErrorKind::internal);
+        if (architecture.encoder && (input.encoded == nullptr || input.encoded->cols() != architecture.D)) {
+            throw Error(ErrorKind::internal, "forward: what the encoder gave",
+                        input.encoded == nullptr ? "none" : "another size", fmt::format("(S, {})", architecture.D));
+        }
+        const Index T = std::ssize(input.ids), S = architecture.encoder ? input.encoded->rows() : 0;
+        sentences.push_back({{tokens.count, T}, {encoded.count, S}, Shared(model, architecture, T)});
+        tokens.count += T;
+        encoded.count += S;
+    }
+    Matrix<float> X(tokens.count, architecture.D), E(encoded.count, architecture.D);
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+        const auto& [own, read, shared] = sentences[i];
+        X.middleRows(own.first, own.count) = embed(model, architecture.embedding, inputs[i].ids, inputs[i].types);
+        if (read.count > 0) {
+            E.middleRows(read.first, read.count) = *inputs[i].encoded;
+        }
     }
     const Index count = layers_to_run(architecture, asked);
-    Outputs outputs;
-    Matrix<float> X = embed(model, architecture.embedding, input.ids, input.types);
-    Shared shared(model, architecture, X.rows());
-    const Layers layers{model, architecture.causal, input.encoded, shared};
-    for (Index l = 0; l < count; ++l) {
-        if (asked.hidden_states) {
-            outputs.hidden_states.push_back(as_tensor(X));
+    std::vector<Outputs> outputs(sentences.size());
+    const auto keep_states = [&] {
+        for (std::size_t i = 0; i < sentences.size() && asked.hidden_states; ++i) {
+            outputs[i].hidden_states.push_back(as_tensor(sentences[i].tokens.of(X)));
         }
+    };
+    const Layers layers{model, architecture.causal, architecture.encoder ? &E : nullptr, sentences};
+    for (Index l = 0; l < count; ++l) {
+        keep_states();
         const Asked own = asked_of(asked, l);
         std::vector<LayerStages> done =
             run_layer(layers, architecture.layers.at(static_cast<std::size_t>(l)), X, own, work.piece(l, count));
         require_finite(X, l);
-        for (LayerStages& stages : own.layers.empty() ? std::vector<LayerStages>() : std::move(done)) {
+        for (LayerStages& stages : done) {
             stages.layer = l;
             if (!own.queries_keys_values) {
                 stages.queries = stages.keys = stages.values = {};
             }
             if (own.lens && stages.part != Part::cross) {
-                stages.lens = as_tensor(lens_of(model, X, work.piece(l, count)));
+                stages.lens = as_tensor(lens_of(model, sentences[stages.sentence].tokens.of(X), work.piece(l, count)));
             }
             take(std::move(stages));
         }
@@ -407,17 +461,24 @@ Outputs forward(const Model& model, const TokenInput& input, const Asked& asked,
     if (count == std::ssize(architecture.layers)) {
         normalise_by(model, architecture.final_norm, X);
     }
-    if (asked.hidden_states) {
-        outputs.hidden_states.push_back(as_tensor(X));
-    }
-    if (asked.logits != Logits::none) {
-        outputs.logits = as_tensor(logits_of(model, architecture.head.value(),
-                                             asked.logits == Logits::last ? Matrix<float>(X.bottomRows(1)) : X, work));
-    }
-    if (asked.last) {
-        outputs.last = std::move(X);
+    keep_states();
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+        Matrix<float> last = sentences[i].tokens.of(X);
+        if (asked.logits != Logits::none) {
+            outputs[i].logits =
+                as_tensor(logits_of(model, architecture.head.value(),
+                                    asked.logits == Logits::last ? Matrix<float>(last.bottomRows(1)) : last, work));
+        }
+        if (asked.last) {
+            outputs[i].last = std::move(last);
+        }
     }
     return outputs;
+}
+
+Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work, const Take& take)
+{
+    return std::move(forward(model, std::span(&input, 1), asked, work, take).front());
 }
 
 } // namespace attn::transformer

@@ -6,7 +6,7 @@
 // BERT have none). The attention weights of layer l are its attentions[l].
 //
 // Numbers are float32 between the steps. On the portable path (Work::isa) every bit is the same on every machine and for any
-// number of threads; with another isa that holds of everything but the attention itself (core/tiled.hpp).
+// number of threads; with another isa that holds of everything but attention (core/tiled.hpp) and linear layers (layers.hpp).
 #pragma once
 
 #include "attn/core/attention.hpp"
@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace attn::transformer {
@@ -49,6 +50,7 @@ struct Asked {
 
 /// What an asked layer did.
 struct LayerStages {
+    std::size_t sentence = 0; ///< of those that run side by side
     Index layer = 0;
     std::optional<Part> part = {};       ///< of two stacks: which attention this is
     Tensor<float> queries, keys, values; ///< (H, T, d), (H_kv, S, d), (H_kv, S, d), as they enter the scores: after norm and
@@ -77,5 +79,9 @@ void require_rows(const Architecture& architecture, const TokenInput& input, con
 /// internal for an input that both of the above refuse, who asks judges it; data for numbers that overflow.
 [[nodiscard]] Outputs forward(const Model& model, const TokenInput& input, const Asked& asked, const core::Work& work,
                               const Take& take);
+/// Several sentences side by side, at least one, so that weights are read once for all. Each gives what it gives alone, bit for
+/// bit; what is asked is the same for all. `take` gets the sentences of an asked layer one after the other.
+[[nodiscard]] std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inputs, const Asked& asked,
+                                           const core::Work& work, const Take& take);
 
 } // namespace attn::transformer
