@@ -168,4 +168,7 @@ def test_a_costly_model_of_sentencepiece_takes_little_time_and_memory(kind, tmp_
     (folder / "tokenizer.model").write_bytes(sentencepiece_files.model(pieces, model_type, **settings))
     done, seconds, megabytes = measured("run", sentence, "--model", f"{folder}/", "--layer", "0")
     assert seconds < SECONDS and megabytes < MEGABYTES, (seconds, megabytes, done.message)
-    assert_fails(done, 65, says)
+    if says:
+        assert_fails(done, 65, says)
+    else:  # so much is allowed, but not so many tokens
+        assert_fails(done, 65, "tokens")

@@ -155,7 +155,7 @@ text::UnigramModel unigram(const ModelProto& model)
             found.scores.push_back(static_cast<float>(bonus * static_cast<double>(piece.text.size() - 1)));
             break;
         case PieceType::unknown: found.unknown = i; [[fallthrough]];
-        default: found.scores.push_back(text::never_in_text);
+        default: found.scores.push_back(text::no_score);
         }
     }
     found.unknown_score = least - unknown_penalty;
