@@ -1,10 +1,13 @@
-"""A tokenizer.json made to be costly: a short sentence is refused in one line, with little time and memory."""
+"""A tokenizer made to be costly: a short sentence is refused in one line, with little time and memory."""
 
 import json
+import struct
 
 import pytest
+import sentencepiece_files
 import tiny_models
 from program import SANITIZED, assert_fails, measured
+from sentencepiece_files import BPE, CONTROL, UNIGRAM, UNKNOWN, USER_DEFINED
 from tensors import load_safetensors, numpy, save_safetensors
 
 SECONDS, MEGABYTES = 2, 200
@@ -111,15 +114,20 @@ HOSTILE = {
 }
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer takes time and memory of its own")
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_costly_tokenizer_takes_little_time_and_memory(kind, tmp_path):
-    make, says, sentence = HOSTILE[kind]
-    folder, _ = tiny_models.bert(tmp_path / "model", vocab_size=3000)
+def bert_of_many_words(folder):
+    folder, _ = tiny_models.bert(folder, vocab_size=3000)
     tensors, _ = load_safetensors(folder / "model.safetensors")
     for name in ("bert.embeddings.word_embeddings.weight", "cls.predictions.bias"):
         tensors[name] = numpy.resize(tensors[name], (3000, *tensors[name].shape[1:]))
     save_safetensors(folder / "model.safetensors", tensors)
+    return folder
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer takes time and memory of its own")
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_costly_tokenizer_takes_little_time_and_memory(kind, tmp_path):
+    make, says, sentence = HOSTILE[kind]
+    folder = bert_of_many_words(tmp_path / "model")
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(make(json.loads(path.read_text()))))
     done, seconds, megabytes = measured("run", sentence, "--model", f"{folder}/", "--layer", "0")
@@ -128,3 +136,39 @@ def test_a_costly_tokenizer_takes_little_time_and_memory(kind, tmp_path):
         assert_fails(done, 65, says)
     else:  # that many steps are allowed, but maybe not so many tokens
         assert done.code in (0, 65)
+
+
+# ---- models of SentencePiece -----------------------------------------------------------------------------------------
+
+RUN_OF_LETTERS = [("<unk>", 0, UNKNOWN), ("</s>", 0, CONTROL), *(("a" * n, -1) for n in range(1, 2049))]
+
+
+def map_that_never_ends():
+    """Of "a", and behind it of "a" again, without a string that ends: unit 256 ^ 97 leads to itself."""
+    units = [0] * 512
+    units[0], units[256 ^ 97] = 256 << 10, 97 | 97 << 10
+    return struct.pack("<513I", 4 * 512, *units) + b"x\0"
+
+
+MODELS = {
+    "pieces made of each other": (RUN_OF_LETTERS, BPE, {}, "too many ways", SENTENCE),
+    "nested pieces": (RUN_OF_LETTERS, UNIGRAM, {}, BUDGET, "a" * 100_000),
+    "a map that never ends": (RUN_OF_LETTERS[:3], UNIGRAM, {"precompiled_charsmap": map_that_never_ends()}, BUDGET, "a" * 100_000),
+    "a user's nested pieces": ([*RUN_OF_LETTERS[:3], *((text, 0, USER_DEFINED) for text, _ in RUN_OF_LETTERS[3:])], BPE, {}, None, ("a" * 2000 + "b") * 50),
+}
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer takes time and memory of its own")
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_costly_model_of_sentencepiece_takes_little_time_and_memory(kind, tmp_path):
+    pieces, model_type, settings, says, sentence = MODELS[kind]
+    folder = bert_of_many_words(tmp_path / "model")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "T5Tokenizer"}))
+    (folder / "tokenizer.model").write_bytes(sentencepiece_files.model(pieces, model_type, **settings))
+    done, seconds, megabytes = measured("run", sentence, "--model", f"{folder}/", "--layer", "0")
+    assert seconds < SECONDS and megabytes < MEGABYTES, (seconds, megabytes, done.message)
+    if says:
+        assert_fails(done, 65, says)
+    else:  # so much is allowed, but not so many tokens
+        assert_fails(done, 65, "tokens")

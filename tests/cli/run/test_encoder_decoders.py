@@ -323,7 +323,7 @@ def test_attentions_of_another_program_are_judged(model, tmp_path):
     wanted = forward(cross["key_token_ids"], cross["token_ids"])
     for part in PARTS:
         numpy.save(tmp_path / "theirs.npy", numpy.stack(wanted[part])[:, None].astype("float32"))
-        options = ("--part", part, "--layer", "all", "--atol", "2e-5", "--against", tmp_path / "theirs.npy")
+        options = ("--part", part, "--layer", "all", "--atol", "5e-5", "--against", tmp_path / "theirs.npy")
         target = None if part == "encoder" else TARGET
         assert run(*arguments(folder, *options, target=target)).code == 0
     numpy.save(tmp_path / "theirs.npy", numpy.stack(wanted["cross"])[:, :, ::-1].astype("float32"))

@@ -108,7 +108,7 @@ def test_the_digest_of_a_model_counts_its_tokenizer(tmp_path):
         (sentencepiece_files.model(PIECES, UNIGRAM)[:-20], ["which are left"]),
         (sentencepiece_files.model([*PIECES, ("the", -1)], BPE), [f"ids up to {BEYOND}", "embedding"]),
         (sentencepiece_files.model([*PIECES[:1], *PIECES[2:]], UNIGRAM), ["no '<s>'"]),
-        (sentencepiece_files.model([*PIECES, ("the", -1), ("x", float("nan"))], UNIGRAM), [f"pieces[{BEYOND + 1}]", "finite"]),
+        (sentencepiece_files.model([*PIECES, ("the", -1), ("x", float("nan"))], UNIGRAM), [f"pieces[{BEYOND + 1}]", "a score of nan"]),
         (sentencepiece_files.model([*PIECES[:-1], ("▁xt", -1)], BPE), ["'▁xt', whose 'x' is no piece"]),
         (sentencepiece_files.model(PIECES, UNIGRAM, precompiled_charsmap=b"\x00" * 9), ["precompiled_charsmap", "9 bytes"]),
         (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes(1 << 20), ["byte 10 of the protobuf", "9223372036854775807 bytes"]),

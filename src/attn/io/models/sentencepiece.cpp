@@ -22,6 +22,7 @@ namespace attn::io {
 namespace {
 
 constexpr std::string_view pieces_list = "pieces";
+constexpr float most_score = 1e28F; ///< so that no sum leaves float32
 
 /// The parts of a ModelProto that make pieces of a text.
 struct ModelProto {
@@ -58,9 +59,9 @@ void read_piece(ProtoMessage message, std::vector<ScoredPiece>& pieces)
             piece.type = static_cast<PieceType>(type);
         }
     });
-    if (piece.text.empty() || !std::isfinite(piece.score)) {
+    if (piece.text.empty() || !(std::abs(piece.score) <= most_score)) {
         throw Error(ErrorKind::data, place, piece.text.empty() ? "no text" : fmt::format("a score of {}", piece.score),
-                    "text, and a finite score");
+                    fmt::format("text, and a score of up to {} on both sides of 0", most_score));
     }
     add_piece(pieces, piece, pieces_list);
 }
@@ -140,7 +141,7 @@ text::UnigramModel unigram(const ModelProto& model)
 {
     constexpr double bonus = 0.1; // for each byte but one
     constexpr float unknown_penalty = 10;
-    float least = std::numeric_limits<float>::max();
+    float least = most_score;
     text::UnigramModel found;
     found.byte_fallback = model.byte_fallback;
     for (std::size_t i = 0; i < model.pieces.size(); ++i) {
@@ -154,7 +155,7 @@ text::UnigramModel unigram(const ModelProto& model)
             found.scores.push_back(static_cast<float>(bonus * static_cast<double>(piece.text.size() - 1)));
             break;
         case PieceType::unknown: found.unknown = i; [[fallthrough]];
-        default: found.scores.push_back(text::never_in_text);
+        default: found.scores.push_back(text::no_score);
         }
     }
     found.unknown_score = least - unknown_penalty;

@@ -22,7 +22,7 @@ namespace attn::io {
 
 /// The ids and pieces that the package sentencepiece gives, nothing around them: user-defined pieces are found before all
 /// others, and text that looks like a control piece or a byte is ordinary text. Throws Error(data): what is no such file, a
-/// model of words, unused pieces of a pair encoding, a piece without text or with a score that is not finite, not one piece for
+/// model of words, unused pieces of a pair encoding, a piece without text or with a score beyond 1e28, not one piece for
 /// the unknown.
 [[nodiscard]] text::TokenizerSpec sentencepiece_tokenizer(Bytes file);
 

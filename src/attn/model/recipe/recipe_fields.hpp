@@ -455,7 +455,7 @@ inline constexpr Recipes head{
                  .fewest = 1,
                  .in_words = "mean, or heads from 0 to 65535",
                  .instead = "mean"},
-     .meaning = "only these heads, from 0, with the keys and values that they read; mean: the mean of all heads' weights",
+     .meaning = "only these heads, from 0, with the keys and values they read; mean: the mean of all heads' weights",
      .usual = "all",
      .symbol = "N|LIST|mean"},
     at<&Recipe::head>};
@@ -599,7 +599,7 @@ inline constexpr std::array<Alias, 9> init_aliases{{{"rand", "uniform"},
                                                     {"glorot", "xavier"}}};
 inline constexpr Draws init{{.key = "init",
                              .allowed = allow::one_of(init_names, init_aliases),
-                             .meaning = "initialisation of the projections",
+                             .meaning = "how projections are drawn",
                              .usual = "uniform",
                              .symbol = "NAME",
                              .required = true},

@@ -294,7 +294,9 @@ public:
         }
         std::ranges::stable_sort(result_.layers, {}, &Layer::part);
         if (asked.hidden_states) {
-            add_hidden_states(result_, encoder.hidden_states, true);
+            if (run_.source) {
+                add_hidden_states(result_, encoder.hidden_states, true);
+            }
             add_hidden_states(result_, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
         }
         if (asked.logits != transformer::Logits::none) {

@@ -357,7 +357,7 @@ std::vector<Token> Unigram::best_path(const PieceIndex& vocabulary, std::string_
         const double before = best[character.begin].score;
         bool single = false;
         vocabulary.each_beginning({}, word.substr(character.begin), budget, [&](std::size_t size, std::uint32_t entry) {
-            if (model_.scores[entry] == never_in_text) {
+            if (model_.scores[entry] == no_score) {
                 return;
             }
             const std::uint32_t end = character.begin + static_cast<std::uint32_t>(size);

@@ -1,7 +1,9 @@
-// Sentences become pieces, as a trained model's tokenizer.json says: WordPiece, byte-pair encoding, Unigram.
+// Sentences become pieces, as a trained model's tokenizer.json or its model of SentencePiece says: WordPiece, byte-pair
+// encoding, Unigram.
 //
 // Follows the package `tokenizers` (0.23.3), which tests/oracle/live_tokenizers.py compares with: the same ids, pieces and
-// bounds. Unicode is that of utf8proc and PCRE2, so characters newer than theirs may be classed otherwise.
+// bounds; and `sentencepiece` (0.2.3), live_sentencepiece.py: the same ids and pieces. Unicode is that of utf8proc and PCRE2,
+// so characters newer than theirs may be classed otherwise.
 #pragma once
 
 #include "attn/text/pieces/tokenizer_spec.hpp"

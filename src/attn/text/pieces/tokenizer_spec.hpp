@@ -99,8 +99,8 @@ struct Replace {
 struct CharacterMap {
     std::string bytes;
 };
-/// SentencePiece's own normalizer, one pass: at each place the longest string that `map` knows is replaced, and no space is
-/// written behind another one.
+/// SentencePiece's own normalizer, one pass: at each place the longest string that `map` knows is replaced, and spaces are
+/// written as the flags say.
 struct SentencePieceRules {
     std::string map = {};               ///< as a CharacterMap's; empty: every character stays
     std::vector<std::string> kept = {}; ///< strings that stay as they are
@@ -156,14 +156,14 @@ struct BytePairModel {
 };
 /// The pieces with the largest sum of scores.
 struct UnigramModel {
-    std::vector<double> scores;              ///< of each entry of the vocabulary; never_in_text of some
+    std::vector<double> scores;              ///< of each entry of the vocabulary; no_score: no text becomes it
     std::optional<std::size_t> unknown = {}; ///< an entry
     bool byte_fallback = false;
     /// As SentencePiece itself: the score of an unknown character, which no entry of several can replace; sums are float32.
     /// Otherwise 10 less than the lowest score, and sums are float64.
     std::optional<float> unknown_score = {};
 };
-inline constexpr double never_in_text = -std::numeric_limits<double>::infinity();
+inline constexpr double no_score = -std::numeric_limits<double>::infinity();
 /// A word is a piece, or `unknown`.
 struct WordLevelModel {
     std::string unknown = "[UNK]";

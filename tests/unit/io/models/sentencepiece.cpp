@@ -157,9 +157,10 @@ TEST(SentencePiece, RefusesWhatIsNoModel)
     EXPECT_EQ(fault_in(unknown_piece + sized_field(2, "\x18\x03")),
               "trainer_spec.model_type: got 3, words; allowed: 1, 2 or 4: unigram, bpe, char");
     EXPECT_EQ(fault_in(piece("a", -1, static_cast<PieceType>(7))), "pieces[0]: type: got 7; allowed: 1 to 6");
-    EXPECT_EQ(fault_in(unknown_piece + piece("", 0)), "pieces[1]: got no text; allowed: text, and a finite score");
+    EXPECT_EQ(fault_in(unknown_piece + piece("", 0)),
+              "pieces[1]: got no text; allowed: text, and a score of up to 1e+28 on both sides of 0");
     EXPECT_EQ(fault_in(piece("a", std::numeric_limits<float>::infinity())),
-              "pieces[0]: got a score of inf; allowed: text, and a finite score");
+              "pieces[0]: got a score of inf; allowed: text, and a score of up to 1e+28 on both sides of 0");
     EXPECT_EQ(fault_in(piece(std::string(2049, 'a'), 0)), "pieces[0]: got a piece of 2049 bytes; allowed: up to 2048");
     EXPECT_NE(fault_in(piece("\xff", 0)).find("pieces[0]"), std::string::npos);
     EXPECT_NE(fault_in(unknown_piece + piece("a", 0) + piece("a", 0)).find("'a' twice"), std::string::npos);

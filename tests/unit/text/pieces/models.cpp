@@ -272,7 +272,7 @@ TEST(Unigram, GivesAnUnknownPathThePieceThatItSpells)
 TEST(Unigram, ComputesAsSentencePieceWhereItSaysSo)
 {
     const PieceIndex index = index_of({"<unk>", "a", "b", "xy", "ab"});
-    UnigramModel model = unigram({never_in_text, -1, -1, never_in_text, -2.00000001});
+    UnigramModel model = unigram({no_score, -1, -1, no_score, -2.00000001});
     EXPECT_EQ(tokens_of(index, Unigram(index, model), "ab"), "a[0,1) b[1,2)");
     model.unknown_score = -11.0F;
     EXPECT_EQ(tokens_of(index, Unigram(index, model), "ab"), "ab[0,2)"); // the same as float32, and found first
