@@ -96,10 +96,15 @@ def damaged_files():
     yield "map-astray", normalizer % json.dumps({"type": "Precompiled", "precompiled_charsmap": base64.b64encode(struct.pack("<II", 4, 0xFFFFFC00)).decode()})
 
 
+def vocabulary_alone():
+    """A vocab.json, as Marian's."""
+    yield "vocabulary", json.dumps({"</s>": 0, "<unk>": 1, "▁the": 58100, "": 2}) + "\n"
+
+
 def main():
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "corpus/tokenizer"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in [*whole_files(), *damaged_files()]:
+    for name, text in [*whole_files(), *damaged_files(), *vocabulary_alone()]:
         (folder / name).write_text(text, encoding="utf-8")
 
 

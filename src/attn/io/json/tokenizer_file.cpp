@@ -28,11 +28,11 @@ class ModelReader {
 public:
     ModelReader(JsonScanner& scanner, std::string_view text) : scanner_(scanner), rest_(text) {}
 
-    /// Ids of pieces, without the rest of a model.
+    /// Of a file that is a vocabulary alone.
     text::PieceList read_ids()
     {
         require('{', "the vocabulary", "an object of pieces and ids");
-        vocabulary();
+        ids("the vocabulary");
         return std::move(tables_.vocabulary);
     }
 
@@ -80,20 +80,24 @@ private:
             return;
         }
         require('{', "model.vocab", "an object of pieces and ids, or an array of pieces and scores");
+        ids("model.vocab");
+    }
+    void ids(std::string_view where)
+    {
         scanner_.object([&](std::string_view piece) {
             // The piece lies in the scanner until the next string.
             tables_.vocabulary.add(piece, 0);
-            tables_.vocabulary.entries.back().id = id();
+            tables_.vocabulary.entries.back().id = id(where);
         });
     }
-    std::int32_t id()
+    std::int32_t id(std::string_view where)
     {
         const std::string_view digits = scanner_.skip();
         std::int32_t value = -1;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > highest_id) {
             const text::PieceList& list = tables_.vocabulary;
-            throw Error(ErrorKind::data, fmt::format("model.vocab[{}]", in_quotes(list.text(list.entries.size() - 1))),
+            throw Error(ErrorKind::data, fmt::format("{}[{}]", where, in_quotes(list.text(list.entries.size() - 1))),
                         std::string(digits.substr(0, 40)), fmt::format("an id from 0 to {}", highest_id));
         }
         return value;

@@ -1,5 +1,6 @@
 #include "attn/io/models/sentencepiece.hpp"
 
+#include "attn/io/models/model_files.hpp"
 #include "attn/io/models/scored_pieces.hpp"
 #include "attn/text/pieces/pieces.hpp"
 
@@ -243,6 +244,21 @@ TEST(Marian, LooksPiecesUpInItsVocabulary)
     bare.add("</s>", 1);
     EXPECT_EQ(error_of([&] { (void)make(bare); }),
               "the vocabulary's piece for what it does not know: got '<unk>'; allowed: a piece of the vocabulary");
+}
+
+TEST(Marian, ReadsItsVocabulary)
+{
+    const std::string file = unknown_piece + piece("\u2581a", -1);
+    const auto pieces_of_vocabulary = [&](std::string_view json) {
+        return attn::io::read_marian_pieces(attn::io::as_bytes(file), attn::io::as_bytes(json));
+    };
+    EXPECT_EQ(encoded(pieces_of_vocabulary(R"({"</s>": 0, "<unk>": 1, "\u2581a": 7})"), "a b"), "\u2581a:7 \u2581b:1 </s>:0");
+    const auto fault = [&](std::string_view json) { return error_of([&] { (void)pieces_of_vocabulary(json); }); };
+    EXPECT_EQ(fault("[]"), "the vocabulary: got another value; allowed: an object of pieces and ids");
+    EXPECT_EQ(fault(R"({"a": -1})"), "the vocabulary['a']: got -1; allowed: an id from 0 to 2147483646");
+    EXPECT_EQ(fault(R"({"</s>": 0, "</s>": 1})"), "the vocabulary: got '</s>' twice; allowed: each piece once");
+    EXPECT_EQ(fault(R"({"</s>": 0, "<unk>": 0})"), "the tokenizer's id 0: got '</s>' and '<unk>'; allowed: one piece");
+    EXPECT_NE(fault(R"({"</s>": 0} x)"), "no error");
 }
 
 } // namespace
