@@ -181,7 +181,7 @@ def compared(name, seed):
         if against.returncode != 0:
             problems.append(f"{name}, seed {seed}: --against: {against.stderr.decode()}{against.stdout.decode()}")
         with torch.no_grad():
-            generated = model.generate(torch.tensor([[*source, END]]), max_new_tokens=8, do_sample=False, num_beams=1)[0].tolist()
+            generated = model.generate(torch.tensor([[*source, END]]), max_new_tokens=8, do_sample=False, num_beams=1, use_cache=False)[0].tolist()
         greedy = run_of_program(folder, source, None, "--target-greedy", "8", "--part", "decoder", "--layer", "0", "--show", "token_ids", "--json")
         wanted = generated[: generated.index(END, 1)] if END in generated[1:] else generated
         if greedy.returncode != 0 or json.loads(greedy.stdout)["token_ids"] != wanted:

@@ -22,6 +22,9 @@ constexpr const char* config_file = "config.json";
 constexpr const char* generation_file = "generation_config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* tokenizer_config_file = "tokenizer_config.json";
+constexpr const char* source_file = "source.spm"; // of Marian, with both others
+constexpr const char* target_file = "target.spm";
+constexpr const char* vocabulary_file = "vocab.json";
 constexpr std::array sentencepiece_files{"spiece.model", "tokenizer.model", "sentencepiece.bpe.model"};
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* index_file = "model.safetensors.index.json";
@@ -123,22 +126,31 @@ std::vector<io::NamedBytes> ModelFolder::weights()
     return files;
 }
 
-std::optional<text::PieceTokenizer> ModelFolder::tokenizer(const std::string& model_type, bool required)
+ModelFolder::Tokenizers ModelFolder::tokenizers(const std::string& model_type, bool required)
 {
     const auto here = [&](const char* name) { return is_there(folder_ + name); };
     const auto* const model_file = std::ranges::find_if(sentencepiece_files, here);
+    if (!here(tokenizer_file) && here(source_file)) {
+        const io::NamedBytes vocabulary = map(vocabulary_file);
+        const auto side = [&](const char* file) {
+            const io::NamedBytes model = map(file);
+            return named(model.name, [&] { return io::read_marian_pieces(model.bytes, vocabulary.bytes); });
+        };
+        text::PieceTokenizer source = side(source_file);
+        return {std::move(source), side(target_file)};
+    }
     if (here(tokenizer_file) || (required && model_file == sentencepiece_files.end())) {
         const io::NamedBytes tokenizer_json = map(tokenizer_file);
-        return named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); });
+        return {named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); })};
     }
     if (model_file == sentencepiece_files.end()) {
-        return std::nullopt;
+        return {};
     }
     const io::NamedBytes settings = here(tokenizer_config_file) ? map(tokenizer_config_file) : io::NamedBytes();
     const io::TextEnds ends = named(settings.name.empty() ? quoted_path(folder_) : settings.name,
                                     [&] { return io::read_text_ends(settings.bytes, model_type); });
     const io::NamedBytes model = map(*model_file);
-    return named(model.name, [&] { return io::read_sentencepiece(model.bytes, ends); });
+    return {named(model.name, [&] { return io::read_sentencepiece(model.bytes, ends); })};
 }
 
 /// A line for each file. `sampled`: of a long one with the digest of its pieces, and its length.
@@ -223,7 +235,7 @@ void ModelFolder::open_folder(const std::string& path, const std::vector<std::st
             named(generation.name, [&] { return io::read_generation(generation.bytes, architecture.target); });
     }
     const bool is_drawn = is_there(folder_ + draws_file);
-    std::optional<text::PieceTokenizer> pieces = tokenizer(architecture.type, !is_drawn);
+    Tokenizers pieces = tokenizers(architecture.type, !is_drawn);
     if (is_drawn && is_there(folder_ + weights_file)) {
         throw Error(ErrorKind::data, quoted_path(folder_), fmt::format("{} and {}", weights_file, draws_file), "one of them");
     }
@@ -234,8 +246,8 @@ void ModelFolder::open_folder(const std::string& path, const std::vector<std::st
     };
     const transformer::Weights tensors = is_drawn ? draw() : io::read_weights(weights());
     trained_ = named(quoted_path(folder_), [&] {
-        return std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(pieces),
-                                                is_drawn);
+        return std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(pieces.text),
+                                                is_drawn, std::move(pieces.target));
     });
 }
 

@@ -33,8 +33,11 @@ public:
 private:
     [[nodiscard]] io::NamedBytes map(const std::string& name);
     [[nodiscard]] std::vector<io::NamedBytes> weights();
-    /// Of the folder's tokenizer.json, or where it has none of its model of SentencePiece.
-    [[nodiscard]] std::optional<text::PieceTokenizer> tokenizer(const std::string& model_type, bool required);
+    struct Tokenizers {
+        std::optional<text::PieceTokenizer> text, target = {}; ///< one for both, or one each
+    };
+    /// Of the folder's tokenizer.json, or where it has none of its models of SentencePiece.
+    [[nodiscard]] Tokenizers tokenizers(const std::string& model_type, bool required);
     void open(model::TrainedConfig& config, Digests digests, const std::string& beside);
     void open_path(const model::TrainedConfig& config, const std::string& beside);
     void open_gguf(const std::string& path, const std::vector<std::string>& ignored);

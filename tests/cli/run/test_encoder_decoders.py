@@ -5,6 +5,7 @@ import shutil
 
 import jsonschema
 import pytest
+import sentencepiece_files
 import tiny_encoder_decoders
 import tiny_models
 from pictures import parse, texts
@@ -328,6 +329,29 @@ def test_attentions_of_another_program_are_judged(model, tmp_path):
         assert run(*arguments(folder, *options, target=target)).code == 0
     numpy.save(tmp_path / "theirs.npy", numpy.stack(wanted["cross"])[:, :, ::-1].astype("float32"))
     assert run(*arguments(folder, "--layer", "all", "--against", tmp_path / "theirs.npy")).code == 1
+
+
+# ---- a tokenizer for each side ----------------------------------------------------------------------------------------
+
+
+def test_marians_two_models_of_sentencepiece_have_the_ids_of_one_vocabulary(tmp_path):
+    folder, forward = tiny_encoder_decoders.marian(tmp_path / "marian", 3)
+    (folder / "tokenizer.json").unlink()
+    unknown = [("<unk>", 0, sentencepiece_files.UNKNOWN)]
+    sides = {"source": [("▁the", -1), ("▁cat", -1)], "target": [("▁it", -1), ("▁", -2), ("sat", -1)]}
+    for side, pieces in sides.items():
+        (folder / f"{side}.spm").write_bytes(sentencepiece_files.model(unknown + pieces, sentencepiece_files.UNIGRAM))
+    known = {"▁the": 5, "▁cat": 6, "▁it": 9, "sat": 7, "</s>": 2, "<unk>": 1}
+    (folder / "vocab.json").write_text(json.dumps(known))
+    done = result(folder, "--layer", "all", source="the cat dog", target="it sat cat")
+    assert done["key_token_ids"] == [5, 6, 1, 2] and done["key_tokens"][:2] == [" the", " cat"]
+    start = done["token_ids"][0]
+    assert done["token_ids"][1:3] == [9, 1] and 6 not in done["token_ids"]  # the target's model has no cat, and "▁" no id
+    wanted = forward(done["key_token_ids"], [start, *done["token_ids"][1:]])
+    for layer in done["layers"]:
+        near(layer["weights"], wanted["cross"][layer["layer"]])
+    (folder / "target.spm").unlink()
+    assert_fails(run(*arguments(folder)), 66, "no 'target.spm'")
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------

@@ -18,13 +18,17 @@ struct Trained {
     transformer::Model model;
     std::optional<text::PieceTokenizer> tokenizer;
     bool drawn = false;
+    std::optional<text::PieceTokenizer> of_target; ///< where the target has its own
 
-    /// Throws Error(data) where the tokenizer gives ids that the embedding has no row for.
-    Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn = false);
+    /// Throws Error(data) where a tokenizer gives ids that its embedding has no row for.
+    Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn = false,
+            std::optional<text::PieceTokenizer> its_target = {});
 
-    /// That of a decoder's target. Both sides of a model of two stacks have one tokenizer here, that of tokenizer.json; a
-    /// folder with one for each side would give the second here.
-    [[nodiscard]] const std::optional<text::PieceTokenizer>& target_tokenizer() const { return tokenizer; }
+    /// That of a decoder's target.
+    [[nodiscard]] const std::optional<text::PieceTokenizer>& target_tokenizer() const
+    {
+        return of_target ? of_target : tokenizer;
+    }
 };
 
 /// What `all` means: every item that the model can give, except logits and the summary.
