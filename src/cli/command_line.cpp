@@ -64,7 +64,7 @@ constexpr std::array instead_of_options{
 struct GlobalOptions {
     bool help = false, short_help = false, version = false;
     LogOptions log;
-    Globals globals{.threads = default_threads(), .isa = {}};
+    Globals globals{.threads = default_threads(), .isa = {}, .fastest_isa = false};
 };
 
 /// None for auto. Throws Error(usage) for what this machine does not have, naming what it has.
@@ -97,10 +97,13 @@ void declare_globals(Options& options, GlobalOptions& global)
                  model::allow::integer(1, most_threads)},
                 global.globals.threads);
     options.add({isa_name, "SET",
-                 "instruction set for float32: portable, avx2, avx512 or auto (portable for run, check and explain, else the "
-                 "fastest here); only portable gives the same bytes on every machine",
-                 "auto", model::allow::text, "auto, portable, avx2, avx512"},
-                [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
+                 "instruction set for float32: portable, avx2, avx512, or auto, the fastest here; only portable gives the same "
+                 "bytes on every machine",
+                 "auto; run, check and explain portable", model::allow::text, "auto, portable, avx2, avx512"},
+                [&](const model::FieldValue& name) {
+                    global.globals.isa = isa_named(std::get<std::string>(name));
+                    global.globals.fastest_isa = !global.globals.isa;
+                });
     options.add({max_input_bytes_name, "N", "refuse a longer text, text file or line",
                  "67108864; check 1073741824; compare, plot, attend no limit", model::allow::integer(1, Index{1} << 40U)},
                 global.globals.max_input_bytes);

@@ -87,7 +87,7 @@ public:
           tolerance_given_(options.rtol || options.atol)
     {
         settings_.threads = globals.threads;
-        settings_.isa = globals.isa.value_or(core::Isa::portable); // as `run` does
+        settings_.isa = globals.isa_or_portable(); // as `run` does
         settings_.observer = stages_.observer();
     }
 

@@ -51,7 +51,7 @@ int run(RunSource& source, RunReport& report, const RunOptions& options, const T
     settings.show = source.shown(asked);
     settings.top = options.top;
     settings.threads = globals.threads;
-    settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
+    settings.isa = globals.isa_or_portable();
     if (!options.lines || report.log().verbose()) {
         settings.observer = report.stages().observer();
     }

@@ -220,7 +220,7 @@ int ModelSource::against(RunReport& report, const Globals& globals)
     }
     settings_.show = {item};
     settings_.threads = globals.threads;
-    settings_.isa = globals.isa.value_or(core::Isa::portable);
+    settings_.isa = globals.isa_or_portable();
     settings_.observer = report.stages().observer();
     const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
     const model::Result result = std::move(results().front());

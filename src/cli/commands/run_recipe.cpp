@@ -127,7 +127,7 @@ int RecipeSource::against(RunReport& report, const Globals& globals)
     if (options_.reads_sentence()) {
         input_.read_standard_input("SENTENCE, --ids or --recipe");
     }
-    settings().isa = globals.isa.value_or(core::Isa::portable);
+    settings().isa = globals.isa_or_portable();
     settings().observer = report.stages().observer();
     const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
     const auto item = options_.show.given() ? std::optional(*options_.show.items.begin()) : std::nullopt;

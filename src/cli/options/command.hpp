@@ -44,9 +44,15 @@ inline constexpr std::string_view isa_name = "--isa", max_input_bytes_name = "--
 /// The options that every command has.
 struct Globals {
     int threads = 1;
-    std::optional<core::Isa> isa; ///< none: whatever suits the command
+    std::optional<core::Isa> isa; ///< none: the fastest, or what suits the command
+    bool fastest_isa = false;     ///< --isa auto
     std::optional<std::size_t> max_input_bytes = {};
 
+    /// For a command whose usual is the same bytes everywhere.
+    [[nodiscard]] core::Isa isa_or_portable() const
+    {
+        return isa.value_or(fastest_isa ? core::best_isa() : core::Isa::portable);
+    }
     /// Of a file that is mapped, not read.
     [[nodiscard]] std::size_t most_bytes() const { return max_input_bytes.value_or(std::numeric_limits<std::size_t>::max()); }
 };

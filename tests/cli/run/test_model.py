@@ -369,6 +369,17 @@ def test_check_refuses_files_that_have_changed(tmp_path, bert):
     assert_fails(run("check", path), 65, "sha256")
 
 
+def test_the_fastest_instruction_set_is_asked_for(tmp_path, llama):
+    best = re.search(r"instruction set: (\w+)", succeeds("--version").text)[1]
+    done, plain = (result(llama[0], "--layer", "all", *isa) for isa in (["--isa", "auto"], []))
+    assert done == result(llama[0], "--layer", "all", "--isa", best)
+    for layer, other in zip(done["layers"], plain["layers"]):
+        near(layer["weights"], other["weights"])
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(done))
+    assert succeeds("check", path, "--isa", "auto").text.endswith("passed\n")
+
+
 def test_a_long_file_is_known_by_pieces_of_it(tmp_path, bert):
     folder = tmp_path / "model"
     shutil.copytree(bert[0], folder)
