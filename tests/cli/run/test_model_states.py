@@ -321,6 +321,12 @@ def test_heads_of_several_layers(tmp_path, bert):
     assert ["weights, head 1 (8, 8)" in part for part in table.split("layer ")[1:]] == [True, False]
 
 
+def test_words_of_a_model_without_a_tokenizer_are_joined_already():
+    of_words, of_pieces = (succeeds("run", "b a b c", "--model", "induction", "--layer", "all", "--json", *join).json
+                           for join in (["--set", "join=words"], ["--show", "tokens,weights"]))
+    assert of_words["layers"] == of_pieces["layers"]
+
+
 def test_heads_of_one_layer_are_said_as_before(bert):
     done = result(bert[0], "--head", "1.1,1.0")
     assert done == result(bert[0], "--layer", "1", "--head", "1,0")

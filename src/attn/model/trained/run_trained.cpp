@@ -146,9 +146,9 @@ public:
         if (chosen) {
             keep_heads(layer.arrays, {layer.heads, layer.key_heads});
         }
-        if (run_.config.join == Join::words && !each[Stage::weights].shape.empty()) {
-            each[Stage::weights] =
-                joined(each[Stage::weights], run_.rows_of(stages.part).word_of, run_.columns_of(stages.part).word_of);
+        const std::vector<Index>& words_of_rows = run_.rows_of(stages.part).word_of; // none: they are words
+        if (!words_of_rows.empty() && !each[Stage::weights].shape.empty()) {
+            each[Stage::weights] = joined(each[Stage::weights], words_of_rows, run_.columns_of(stages.part).word_of);
         }
         for (const Stage stage : core::every_stage) {
             if (stage != Stage::head_context) {
