@@ -45,16 +45,16 @@ def test_the_model_beside_the_weights_makes_pieces_and_ids(tmp_path, name):
 @pytest.mark.parametrize(
     ("kind", "pieces"),
     [
-        (UNIGRAM, [" the", " ", "c", "at", "q"]),
-        (BPE, [" ", "th", "e", " ", "c", "at", "q"]),  # nothing joins the space with a word
-        (CHAR, [" ", "t", "h", "e", " ", "c", "a", "t", "q"]),
+        (UNIGRAM, [" the", " ", "c", "at", "<unk>"]),
+        (BPE, [" ", "th", "e", " ", "c", "at", "<unk>"]),  # nothing joins the space with a word
+        (CHAR, [" ", "t", "h", "e", " ", "c", "a", "t", "<unk>"]),
     ],
 )
 def test_each_kind_of_model_makes_its_pieces(tmp_path, kind, pieces):
     model = sentencepiece_files.model([each for each in PIECES if each[0] != "▁cat"] + [("user", 0, USER_DEFINED)], kind)
     folder = folder_with(tmp_path, {"tokenizer.model": model})
     assert [token for token, _ in tokens(folder, "the catq")] == ["<s>", *pieces]
-    assert [token for token, _ in tokens(folder, "user</s>")][1:] == [" ", "user", "</", "s", ">"]
+    assert [token for token, _ in tokens(folder, "user</s>")][1:] == [" ", "user", "<unk>", "s", "<unk>"]
 
 
 def test_spaces_are_those_that_the_model_keeps(tmp_path):
@@ -70,7 +70,7 @@ def test_spaces_are_those_that_the_model_keeps(tmp_path):
         ({}, ("<s>", None)),
         ({"tokenizer_class": "LlamaTokenizerFast", "add_bos_token": False, "add_eos_token": True}, (None, "</s>")),
         ({"tokenizer_class": "T5Tokenizer", "eos_token": {"content": "</s>", "lstrip": False}}, (None, "</s>")),
-        ({"tokenizer_class": "GemmaTokenizer", "bos_token": "▁the", "add_eos_token": True, "eos_token": "</s>"}, (" the", "</s>")),
+        ({"tokenizer_class": "GemmaTokenizer", "bos_token": "▁the", "add_eos_token": True, "eos_token": "</s>"}, ("▁the", "</s>")),
     ],
 )
 def test_the_tokenizers_class_puts_its_pieces_around_a_text(tmp_path, settings, around):
