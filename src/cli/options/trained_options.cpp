@@ -1,6 +1,7 @@
 #include "cli/options/trained_options.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/shape.hpp"
 #include "cli/options/numbers.hpp"
 
 #include <fmt/format.h>
@@ -58,8 +59,7 @@ void read_layer_heads(InputOptions& input)
     trained.layers = sorted(std::move(trained.layers));
     if (!named.empty() && named != trained.layers) {
         const std::string layer = option_name(trained_field::layers);
-        throw Error(ErrorKind::usage, option_name(model::field::head),
-                    fmt::format("layers {}", fmt::join(trained.layers, ", ")),
+        throw Error(ErrorKind::usage, option_name(model::field::head), "layers " + to_string(trained.layers),
                     fmt::format("the layers of {0}, or no {0}", layer));
     }
 }

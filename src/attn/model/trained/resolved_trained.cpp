@@ -206,7 +206,7 @@ std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config,
         for (const auto& [layer, heads] : named) {
             if (!std::ranges::binary_search(each.layers, layer)) {
                 throw Error(ErrorKind::data, trained_field::layer_heads.key, std::to_string(layer),
-                            fmt::format("the layers that are shown, {}", fmt::join(each.layers, ", ")));
+                            "one of the layers that are shown, " + to_string(each.layers));
             }
         }
         for (const Index layer : each.layers) {
