@@ -343,7 +343,9 @@ Result run_trained(const ResolvedTrained& run)
     }
     std::ranges::stable_sort(result.layers, {}, &Layer::part);
     if (asked.hidden_states) {
-        add_hidden_states(result, encoder.hidden_states, true);
+        if (run.asked_of_encoder.hidden_states) {
+            add_hidden_states(result, encoder.hidden_states, true);
+        }
         add_hidden_states(result, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
     }
     if (asked.logits != transformer::Logits::none) {
