@@ -341,7 +341,7 @@ def test_heads_that_are_refused(tmp_path, bert):
         assert_fails(run(*model, "--head", typed), 2, "--head: got", "LAYER.HEAD, such as 1.0, or several, such as 1.0,3.2")
     assert_fails(run(*model, "--head", "0.0,2.2"), 2, "--head: got 2; allowed: 0 to 1")
     assert_fails(run(*model, "--head", "0.0,7.0"), 2, "--layer: got 7; allowed: a layer from 0 to 2")
-    assert_fails(run(*model, "--head", "0.0,2.0", "--layer", "1"), 2, "--head: got layers 0, 2; allowed: the layers of --layer, or no --layer")
+    assert_fails(run(*model, "--head", "0.0,2.0", "--layer", "1"), 2, "--head: got layers (0, 2); allowed: the layers of --layer, or no --layer")
     assert_fails(run("run", SENTENCE, "--head", "0.0,2.0"), 2, "--head LAYER.HEAD requires --model")
     (tmp_path / "m.json").write_text(json.dumps(result(bert[0], "--layer", "all")))
     assert_fails(run("plot", tmp_path / "m.json", "--head", "0.0,2.0"), 2, "several of one layer, such as 1.0,1.2")
