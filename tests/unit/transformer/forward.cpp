@@ -101,7 +101,8 @@ TEST(Forward, OfADecoderTakesWhatTheEncoderGave)
     ASSERT_EQ(cross.layers.size(), 1U);
     EXPECT_EQ(cross.layers[0].stages[attn::core::Stage::weights].values,
               decoder.layers[1].stages[attn::core::Stage::weights].values);
-    EXPECT_NE(error_of([&] { (void)run(model, {.ids = {0}}, asked); }).find("what the encoder gave: got none"),
+    EXPECT_NE(error_of(attn::ErrorKind::internal, [&] { (void)run(model, {.ids = {0}}, asked); })
+                  .find("what the encoder gave: got none"),
               std::string::npos);
 }
 
