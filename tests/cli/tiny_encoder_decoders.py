@@ -181,6 +181,7 @@ def t5(folder, seed=0, gated=False, **changed):
             shapes |= {f"{at}{i}.layer_norm.weight": (D,) for i in range(len(attentions) + 1)}
         shapes |= {f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight": (8, T5_HEADS), f"{stack}.final_layer_norm.weight": (D,)}
     weights = random_tensors(shapes, seed)
+    weights |= {name: array / numpy.float32(2) for name, array in weights.items() if name.endswith("Attention.q.weight")}  # no scale comes
     w = {name: array.astype("float64") for name, array in weights.items()}
 
     def norm(x, name):

@@ -93,7 +93,9 @@ def drawn(name, seed):
         for tensor, parameter in model.named_parameters():
             if not parameter.requires_grad:
                 continue  # sines
-            if parameter.ndim >= 2:
+            if tensor.endswith("Attention.q.weight"):  # T5's, whose scores are not scaled: or float32 itself is farther off
+                parameter.normal_(0, 1.6 / (parameter.shape[-1] * t5["d_kv"]) ** 0.5)
+            elif parameter.ndim >= 2:
                 parameter.normal_(0, 0.5 if any(part in tensor for part in ("embed", "shared", "attention_bias")) else 1.6 / parameter.shape[-1] ** 0.5)
             elif tensor.endswith("weight"):  # of a norm
                 parameter.add_(0.2 * torch.randn_like(parameter))

@@ -1,6 +1,7 @@
 #include "cli/options/trained_options.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/shape.hpp"
 #include "cli/options/numbers.hpp"
 
 #include <fmt/format.h>

@@ -294,7 +294,7 @@ public:
         }
         std::ranges::stable_sort(result_.layers, {}, &Layer::part);
         if (asked.hidden_states) {
-            if (run_.source) {
+            if (run_.asked_of_encoder.hidden_states) {
                 add_hidden_states(result_, encoder.hidden_states, true);
             }
             add_hidden_states(result_, outputs.hidden_states, asked.parts == std::vector<Part>{Part::encoder});
