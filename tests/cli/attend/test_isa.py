@@ -99,7 +99,8 @@ def test_attend_goes_on_with_the_threads_that_the_system_gives(folder, processes
 def test_run_is_portable_unless_told():
     plain = succeeds("run", *HEADS, "--json").out
     assert plain == succeeds("run", *HEADS, "--json", "--isa", "portable").out
-    assert plain == succeeds("run", *HEADS, "--json", "--isa", "auto").out
+    fastest = succeeds("run", *HEADS, "--json", "--isa", available()[-1]).out
+    assert fastest == succeeds("run", *HEADS, "--json", "--isa", "auto").out
 
 
 @pytest.mark.parametrize("name", TILED)
@@ -170,7 +171,8 @@ def test_a_model_gives_the_same_bytes_for_any_threads(model):
     for name in ["auto", *available()]:
         told = [succeeds(*model, "--isa", name, "--threads", threads).out for threads in ("1", "2", "3")]
         assert told[0] == told[1] == told[2]
-        assert (told[0] == plain) == (name not in TILED)  # attention adds in another order there
+        used = available()[-1] if name == "auto" else name
+        assert (told[0] == plain) == (used not in TILED)  # attention and linear layers add in another way there
 
 
 @pytest.mark.parametrize("name", TILED)
