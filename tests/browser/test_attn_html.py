@@ -35,7 +35,7 @@ def attn_html(tmp_path_factory):
     folder = tmp_path_factory.mktemp("attn")
     succeeds("run", SENTENCE, "--heads", 4, "--show", "all", "-o", folder / "page.html")
     path = folder / "attn.html"
-    path.write_text(attn_html.assembled((folder / "page.html").read_text(), WASM.read_bytes()))
+    path.write_text(attn_html.assembled((folder / "page.html").read_text(), WASM))
     return path
 
 
