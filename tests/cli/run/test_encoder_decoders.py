@@ -452,3 +452,9 @@ def test_buckets_of_distances_have_to_be_some(tmp_path):
     assert_fails(run("run", "the cat", "--model", f"{folder}/", "--target", "it"), 65, "relative_attention_max_distance", "8 and 2")
     gated, _ = tiny_encoder_decoders.flan_t5(tmp_path / "flan", 1, feed_forward_proj="gated-tanh")
     assert_fails(run("run", "the cat", "--model", f"{gated}/", "--target", "it"), 65, "feed_forward_proj", "gated-tanh", "gated-gelu")
+
+
+@pytest.mark.parametrize("options", [("--part", "encoder", "--show", "tokens"), ("--target-greedy", "3")])
+def test_a_source_whose_bias_by_distance_does_not_fit_is_refused_before_it_is_made(tmp_path, options):
+    folder, _ = tiny_encoder_decoders.t5(tmp_path / "t5", 1)
+    assert_fails(run("run", "-", "--model", f"{folder}/", *options, stdin="the " * 300_000), 71, "the arrays asked for need 720,")
