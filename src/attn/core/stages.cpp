@@ -353,7 +353,7 @@ Matrix<Scalar> drop(const MatrixView<Scalar>& weights, const Matrix<double>& kep
 template <typename Scalar>
 Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const MatrixView<double>& V, Rounding rounding)
 {
-    const Matrix<Scalar> sums = product<Scalar>(weights, V, rounding);
+    Matrix<Scalar> sums = product<Scalar>(weights, V, rounding);
     if (sums.allFinite() || V.allFinite()) { // a value that is not finite leaves no sum of its column finite
         return sums;
     }

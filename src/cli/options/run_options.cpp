@@ -263,12 +263,11 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
         require_layers(run);
     }
     if (run.lines && info_of(run.format).one_result && !run.stacks_lines()) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{} cannot be used with the format {}, which holds one result{}", option::lines.name,
-                                name_of(run.format),
-                                run.runs_model
-                                    ? fmt::format(", or with {} and no other array a vector for each line", model::option::pool)
-                                    : ""));
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("{} cannot be used with the format {}, which holds one result{}", option::lines.name,
+                        name_of(run.format),
+                        run.runs_model ? fmt::format("; with {} alone, a vector for each line", model::option::pool) : ""));
     }
 }
 

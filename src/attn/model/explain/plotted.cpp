@@ -60,20 +60,24 @@ std::vector<std::string> positions(Index count)
 
 // ---- saved results -----------------------------------------------------------------------------------------------------
 
+std::vector<Index>& place_of_integers(Result& result, std::optional<Item> item)
+{
+    return item == Item::query_positions ? result.query_positions
+           : item == Item::heads         ? result.front().heads
+           : item == Item::alignment     ? result.front().alignment
+           : item == Item::token_ids     ? result.token_ids
+           : item == Item::token_types   ? result.token_types
+           : item == Item::offsets       ? result.offsets
+                                         : result.key_token_ids;
+}
+
 /// Ids, positions, parameters and arrays, each to its place.
 void take(Result& result, const StoredTensor& tensor)
 {
     const std::optional<Item> item = item_called(tensor.name);
     if (is_integer(tensor.type)) {
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
-        std::vector<Index>& place = item == Item::query_positions ? result.query_positions
-                                    : item == Item::heads         ? result.front().heads
-                                    : item == Item::alignment     ? result.front().alignment
-                                    : item == Item::token_ids     ? result.token_ids
-                                    : item == Item::token_types   ? result.token_types
-                                    : item == Item::offsets       ? result.offsets
-                                                                  : result.key_token_ids;
-        place.assign(integers.begin(), integers.end());
+        place_of_integers(result, item).assign(integers.begin(), integers.end());
     } else {
         (item ? result.front().arrays : result.parameters).push_back({tensor.name, load_any(tensor.view())});
     }

@@ -6,6 +6,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/transformer/layers/positions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -151,18 +153,22 @@ Tensor<float>& normalise_embeddings(Layer& layer, const transformer::Model& mode
     return x;
 }
 
+void require_one_stack(const transformer::Architecture& architecture)
+{
+    if (architecture.encoder) {
+        throw Error(ErrorKind::usage, fmt::format("explain: {} has an encoder and a decoder; allowed: models of one stack; "
+                                                  "`attn-cli run` shows the numbers of these",
+                                                  architecture.type));
+    }
+}
+
 } // namespace
 
 std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& trained, Question question,
                                          const RunSettings& settings)
 {
     const transformer::Architecture& architecture = trained.model.architecture();
-    if (architecture.encoder) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("explain: {} has an encoder and a decoder; allowed: models of one stack; `attn-cli "
-                                "run` shows the numbers of these",
-                                architecture.type));
-    }
+    require_one_stack(architecture);
     const auto or_first = [](const std::vector<Index>& named) { return named.empty() ? std::vector<Index>{0} : named; };
     const std::vector<Index> heads_of_all = or_first(config.head);
     const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
