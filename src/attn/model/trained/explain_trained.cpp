@@ -153,6 +153,14 @@ Tensor<float>& normalise_embeddings(Layer& layer, const transformer::Model& mode
     return x;
 }
 
+void require_heads_by_number(const std::vector<Index>& heads, const Origin& origin)
+{
+    if (is_mean(heads)) {
+        throw Error(origin.fault({&trained_field::head}), origin.name_of(trained_field::head), field::head.allowed.instead,
+                    "heads by number, which are explained one by one");
+    }
+}
+
 void require_one_stack(const transformer::Architecture& architecture)
 {
     if (architecture.encoder) {
@@ -173,10 +181,7 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     const std::vector<Index> heads_of_all = or_first(config.head);
     const std::map<Index, std::vector<Index>> named = heads_by_layer(config);
     const auto heads_in = [&](Index layer) { return named.contains(layer) ? named.at(layer) : heads_of_all; };
-    if (is_mean(heads_of_all)) {
-        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
-                    field::head.allowed.instead, "heads by number, which are explained one by one");
-    }
+    require_heads_by_number(heads_of_all, settings.origin);
     config.head.clear(); // each is explained as one of all
     config.layer_heads.clear();
     config.layers = or_first(config.layers);
