@@ -153,6 +153,14 @@ Tensor<float>& normalise_embeddings(Layer& layer, const transformer::Model& mode
     return x;
 }
 
+/// (H, T, T), where the model has one.
+std::optional<Tensor<float>> bias_by_distance(const transformer::Model& model, Index T)
+{
+    const auto& part = model.architecture().relative_bias;
+    return part ? std::optional(transformer::relative_bias(*part, transformer::all_rows(model.table(part->name)), T))
+                : std::nullopt;
+}
+
 void require_heads_by_number(const std::vector<Index>& heads, const Origin& origin)
 {
     if (is_mean(heads)) {
@@ -205,10 +213,8 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     }
     Result run = run_trained(resolved);
 
-    std::optional<Tensor<float>> bias; // (H, T, T)
-    if (const auto& part = architecture.relative_bias) {
-        bias =
-            transformer::relative_bias(*part, transformer::all_rows(trained.model.table(part->name)), std::ssize(run.tokens));
+    const std::optional<Tensor<float>> bias = bias_by_distance(trained.model, std::ssize(run.tokens));
+    if (bias) {
         run_settings.mask = row_major_view(ElementType::float32, bias->shape, std::as_bytes(std::span(bias->values)));
     }
     std::vector<Explanation> explanations;
