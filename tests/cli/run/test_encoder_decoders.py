@@ -8,6 +8,7 @@ import pytest
 import sentencepiece_files
 import tiny_encoder_decoders
 import tiny_models
+from model_results import near
 from pictures import parse, texts
 from program import assert_fails, run, succeeds
 from tensors import load_safetensors, numpy
@@ -33,11 +34,6 @@ def arguments(folder, *options, source=SOURCE, target=TARGET):
 
 def result(folder, *options, **texts_of):
     return succeeds(*arguments(folder, "--json", *options, **texts_of)).json
-
-
-def near(computed, wanted, tolerance=2e-5):
-    wanted = numpy.asarray(wanted)
-    assert numpy.abs(numpy.asarray(computed, "float64") - wanted).max() <= tolerance * max(1, numpy.abs(wanted).max())
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

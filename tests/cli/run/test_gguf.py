@@ -9,6 +9,7 @@ import gguf_models
 import pytest
 import tiny_models
 from gguf_files import Blocks
+from model_results import near
 from program import assert_fails, run, succeeds
 from tensors import load_safetensors, numpy
 
@@ -18,12 +19,6 @@ ARCHITECTURES = sorted(gguf_models.TOKENIZERS)
 
 def result(model, *options, sentence=SENTENCE):
     return succeeds("run", sentence, "--model", model if str(model).endswith(".gguf") else f"{model}/", "--json", *options).json
-
-
-def near(computed, wanted, tolerance=2e-5):
-    computed, wanted = numpy.asarray(computed, "float64"), numpy.asarray(wanted, "float64")
-    assert computed.shape == wanted.shape
-    assert numpy.abs(computed - wanted).max() <= tolerance * max(1, numpy.abs(wanted).max())
 
 
 # ---- numbers and tokens ----------------------------------------------------------------------------------------------

@@ -10,11 +10,10 @@ import struct
 import jsonschema
 import pytest
 import tiny_models
+from model_results import SENTENCE, layer_of, near, result
 from pictures import parse, texts, tooltips
 from program import assert_fails, on_terminal, run, run_unread, succeeds
 from tensors import load_safetensors, numpy, save_safetensors
-
-SENTENCE = "the cat sat on the mat"
 
 
 @pytest.fixture(scope="module")
@@ -25,19 +24,6 @@ def bert(tmp_path_factory):
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory):
     return tiny_models.llama(tmp_path_factory.mktemp("models") / "llama", seed=2)
-
-
-def result(folder, *options, sentence=SENTENCE):
-    return succeeds("run", sentence, "--model", f"{folder}/", "--json", *options).json
-
-
-def layer_of(done, number):
-    return next(layer for layer in done["layers"] if layer["layer"] == number)
-
-
-def near(computed, wanted, tolerance=2e-5):
-    wanted = numpy.asarray(wanted)
-    assert numpy.abs(numpy.asarray(computed, "float64") - wanted).max() <= tolerance * max(1, numpy.abs(wanted).max())
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 //
 // All tables but the fused ones give the same bytes: they multiply and add in the same order, in float32, without fused
 // operations. A vector holds the same number of several tokens, so that its width changes nothing but the time. The fused ones
-// are for who asks for an instruction set, and take half of the time. As with the tables of core/tiles, nothing but the table
+// are for who asks for an instruction set, and take less time. As with the tables of core/tiles, nothing but the table
 // may come out of a file that is compiled for one instruction set.
 #pragma once
 
