@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole models beside PyTorch, in turns, on one thread and two: a long text through a Llama of the size of SmolLM2-135M with random
-bfloat16 weights, whole process beside the forward pass alone (sdpa, float32); and sentences through a BERT to JSON with the
-attention of its last layer, beside batches of 32 that write the same numbers.
+bfloat16 weights, whole process beside the forward pass alone (sdpa, float32); and sentences through a BERT to JSON and CSV, beside
+batches of 32 that write the same numbers.
 
 usage: model_peer.py ATTN_CLI BERT_FOLDER [ROUNDS]
 
@@ -96,7 +96,20 @@ def long_texts(program, folder, rounds):
             tell(f"{count} tokens ({apart:.1e} apart)", threads, taken)
 
 
+def json_of(index, tokens, array):
+    return json.dumps({"index": index, "tokens": tokens, "array": array.tolist()}) + "\n"
+
+
+def csv_of(index, tokens, array):
+    rows = []
+    for h, head in enumerate(array.tolist()):
+        for i, row in enumerate(head):
+            rows += [f"{index},weights,5,{h},{i},{j},{tokens[i]},{tokens[j]},{weight}\n" for j, weight in enumerate(row)]
+    return "".join(rows)
+
+
 def sentences(program, bert, folder, rounds):
+    """Of the last layer: its attention as JSON and as CSV, and the hidden states behind it."""
     generator = random.Random(3)
     words = "the of and a to in is you that it he was for on are as with his they at be this have from or one had by word but not".split()
     lines = [" ".join(generator.choices(words, k=generator.randint(6, 24))) for _ in range(SENTENCES)]
@@ -104,22 +117,25 @@ def sentences(program, bert, folder, rounds):
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
     model = transformers.AutoModel.from_pretrained(bert, attn_implementation="eager").eval()
 
-    def theirs():
-        with open(folder / "theirs.json", "w", encoding="utf-8") as out, torch.no_grad():
+    def theirs(show, text_of):
+        with open(folder / "theirs", "w", encoding="utf-8") as out, torch.no_grad():
             for begin in range(0, SENTENCES, BATCH):
                 batch = tokenizer(lines[begin : begin + BATCH], return_tensors="pt", padding=True)
-                weights = model(**batch, output_attentions=True).attentions[-1]
+                made = model(**batch, output_attentions=show == "weights")
                 for i, mask in enumerate(batch["attention_mask"]):
                     count = int(mask.sum())
                     tokens = tokenizer.convert_ids_to_tokens(batch["input_ids"][i][:count])
-                    out.write(json.dumps({"tokens": tokens, "weights": weights[i, :, :count, :count].tolist()}) + "\n")
+                    array = made.attentions[-1][i, :, :count, :count] if show == "weights" else made.last_hidden_state[i, :count]
+                    out.write(text_of(begin + i, tokens, array))
 
-    for threads in (1, 2):
-        torch.set_num_threads(threads)
-        command = [program, "run", "--lines", folder / "lines.txt", "--model", f"{bert}/", "--layer", "last", "--json", "--threads", str(threads),
-                   "-o", folder / "ours.json", "--isa"]
-        works = {isa: lambda isa=isa: subprocess.run([*command, isa], check=True) for isa in ISAS}
-        tell(f"{SENTENCES} sentences", threads, fastest({"PyTorch": theirs} | works, rounds))
+    for show, form, text_of in (("weights", "json", json_of), ("weights", "csv", csv_of), ("hidden_states", "json", json_of)):
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            command = [program, "run", "--lines", folder / "lines.txt", "--model", f"{bert}/", "--layer", "last", "--show", f"tokens,{show}",
+                       "--format", form, "--threads", str(threads), "-o", folder / "ours", "--isa"]
+            works = {isa: lambda isa=isa: subprocess.run([*command, isa], check=True) for isa in ISAS}
+            tell(f"{SENTENCES} sentences, {show} as {form}", threads,
+                 fastest({"PyTorch": lambda: theirs(show, text_of)} | works, rounds))
 
 
 def main():

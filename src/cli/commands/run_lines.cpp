@@ -201,13 +201,15 @@ private:
         std::atomic<bool> stopped = false; // where memory has ended there is none for an exception a line
         model::for_each_sentence(std::ssize(begins) - 1, threads_, [&](Index part, int worker) {
             const std::size_t begin = begins[static_cast<std::size_t>(part)], end = begins[static_cast<std::size_t>(part) + 1];
-            const auto goes_on = [&] { return !stopped && kept < most_kept_per_thread * static_cast<std::size_t>(threads_); };
-            if (at_once_ > 0 && (part == 0 || goes_on())) {
+            if (part > 0 && kept >= most_kept_per_thread * static_cast<std::size_t>(threads_)) {
+                return;
+            }
+            if (at_once_ > 0 && !stopped) {
                 expect(lines.subspan(begin, end - begin), worker);
             }
             for (std::size_t i = begin; i < end; ++i) {
                 Answer& answer = answers[i];
-                if (!answer.done && (i == 0 || goes_on())) {
+                if (!answer.done && (i == 0 || !stopped)) {
                     compute(lines[i], index + static_cast<Index>(i), worker, answer);
                     kept += answer.text.text().size();
                     stopped = stopped || answer.failure;

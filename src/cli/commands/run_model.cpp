@@ -168,6 +168,7 @@ std::vector<model::Result> ModelSource::results()
     if (options_.format == Format::html) {
         require_page(run);
     }
+    keep_freed_memory(); // from layer to layer
     std::vector<model::Result> one;
     one.push_back(model::run_trained(run));
     folder_.require_unchanged();

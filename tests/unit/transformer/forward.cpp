@@ -182,6 +182,25 @@ TEST(Forward, HandsOverTheAskedLayersInOrderAndRunsNoneAboveThem)
         "float32 can hold; the weights are damaged, or no model's");
 }
 
+TEST(Forward, LeavesOutTheMlpBehindWhichNothingIsAskedFor)
+{
+    Tensors tensors = plain_tensors();
+    const Model right(plain(false), tensors.weights());
+    const Ran wanted = run(right, {.ids = {0, 1}}, {.layers = {0}, .hidden_states = true});
+    tensors.set("nothing.weight", {2, 2}, std::vector<float>(4, std::nanf(""))); // whoever runs it fails
+    const Model model(plain(false), tensors.weights());
+    const Ran ran = run(model, {.ids = {0, 1}}, {.layers = {0}});
+    ASSERT_EQ(ran.layers.size(), 1U);
+    EXPECT_EQ(ran.layers[0].output.values, wanted.layers.at(0).output.values);
+    const std::string damaged =
+        "hidden states after layer 0: got a number that is not finite; allowed: numbers that float32 can "
+        "hold; the weights are damaged, or no model's";
+    for (const Asked& asked : {Asked{.layers = {0}, .hidden_states = true}, Asked{.logits = Logits::last}, Asked{.last = true},
+                               Asked{.layers = {0}, .lens = true}}) {
+        EXPECT_EQ(error_of([&] { (void)run(model, {.ids = {0, 1}}, asked); }), damaged);
+    }
+}
+
 TEST(Forward, GivesTheSameBytesOnAnyNumberOfThreads)
 {
     const transformer::Architecture architecture = described(small::bert());

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -99,6 +100,8 @@ public:
         kernels_.add_products(rows.data(), count, X, tile.width, sums);
     }
 
+    [[nodiscard]] Index in() const { return linear_.in; }
+
 private:
     [[nodiscard]] const float* floats() const { return reinterpret_cast<const float*>(stored_.bytes.data()); }
 
@@ -154,29 +157,48 @@ private:
     std::array<float, panel * chunk> buffer_{};
 };
 
-/// Outputs first … first + count of all tokens of a tile.
-void compute_tile(PanelWeights& weights, const Linear& linear, const TokenTile& tile, const Panel& outputs, Matrix<float>& Y)
+/// X (tokens, in) → (in, width)
+void fill(const MatrixView<float>& X, Index width, float* to)
 {
-    const Index panels = (outputs.count + panel - 1) / panel;
-    const auto panel_at = [&](Index p) { return Panel{outputs.first + p * panel, std::min(panel, outputs.count - p * panel)}; };
-    std::vector<float> sums(static_cast<std::size_t>(panels * panel * tile.width));
-    for (Index k = 0; k < linear.in; k += chunk) {
-        for (Index p = 0; p < panels; ++p) {
-            weights.add_products(panel_at(p), k, std::min(chunk, linear.in - k), tile, sums.data() + p * panel * tile.width);
-        }
-    }
-    for (Index t = 0; t < tile.tokens; ++t) {
-        for (Index o = 0; o < outputs.count; ++o) {
-            Y(tile.first + t, outputs.first + o) = sums[static_cast<std::size_t>(o * tile.width + t)];
+    constexpr Index at_once = 16; // inputs, whose places in the tile stay in the first-level cache from token to token
+    for (Index first = 0; first < X.cols(); first += at_once) {
+        const Index end = std::min(first + at_once, X.cols());
+        for (Index t = 0; t < X.rows(); ++t) {
+            const float* const row = X.data() + t * X.outerStride();
+            for (Index k = first; k < end; ++k) {
+                to[k * width + t] = row[k];
+            }
         }
     }
 }
 
-void add_bias(const Linear& linear, const Panel& outputs, Matrix<float>& Y)
+/// The biases of these outputs. Where there are none, what changes no sum: x + -0 is x, of both zeros, too.
+std::vector<float> biases_of(const Linear& linear, const Panel& outputs)
 {
-    for (Index t = 0; !linear.bias.empty() && t < Y.rows(); ++t) {
-        for (Index o = outputs.first; o < outputs.first + outputs.count; ++o) {
-            Y(t, o) += linear.bias[static_cast<std::size_t>(linear.row(o))];
+    std::vector<float> biases(static_cast<std::size_t>(outputs.count), -0.0F);
+    for (Index o = 0; !linear.bias.empty() && o < outputs.count; ++o) {
+        biases[static_cast<std::size_t>(o)] = linear.bias[static_cast<std::size_t>(linear.row(outputs.first + o))];
+    }
+    return biases;
+}
+
+/// These outputs of all tokens of a tile.
+void compute_tile(PanelWeights& weights, const TokenTile& tile, const Panel& outputs, std::span<const float> biases,
+                  Matrix<float>& Y)
+{
+    const Index panels = (outputs.count + panel - 1) / panel;
+    const auto panel_at = [&](Index p) { return Panel{outputs.first + p * panel, std::min(panel, outputs.count - p * panel)}; };
+    std::vector<float> sums(static_cast<std::size_t>(panels * panel * tile.width));
+    for (Index k = 0; k < weights.in(); k += chunk) {
+        for (Index p = 0; p < panels; ++p) {
+            weights.add_products(panel_at(p), k, std::min(chunk, weights.in() - k), tile, sums.data() + p * panel * tile.width);
+        }
+    }
+    for (Index t = 0; t < tile.tokens; ++t) {
+        float* const y = Y.row(tile.first + t).data() + outputs.first;
+        const float* const sum = sums.data() + t;
+        for (Index o = 0; o < outputs.count; ++o) {
+            y[o] = sum[o * tile.width] + biases[static_cast<std::size_t>(o)];
         }
     }
 }
@@ -204,12 +226,7 @@ TokenTiles::TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels)
     for (Index first = 0; first < tokens_; first += kernels.most_tokens) {
         const Index tokens = std::min(kernels.most_tokens, tokens_ - first);
         const Index width = filled_up(tokens);
-        for (Index t = 0; t < tokens; ++t) {
-            const float* row = X.data() + (first + t) * X.outerStride();
-            for (Index k = 0; k < in_; ++k) {
-                to[k * width + t] = row[k];
-            }
-        }
+        fill(X.middleRows(first, tokens), width, to);
         tiles_.push_back({first, tokens, width, to});
         to += width * in_;
     }
@@ -233,10 +250,10 @@ Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work&
         const Index first = block * outputs_per_block;
         const Panel outputs{first, std::min(outputs_per_block, linear.out - first)};
         PanelWeights weights(linear, X.kernels(), outputs, X.tiles().size() > 1);
+        const std::vector<float> biases = biases_of(linear, outputs);
         for (const TokenTile& tile : X.tiles()) {
-            compute_tile(weights, linear, tile, outputs, Y);
+            compute_tile(weights, tile, outputs, biases, Y);
         }
-        add_bias(linear, outputs, Y);
     });
     return Y;
 }

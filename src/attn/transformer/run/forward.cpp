@@ -241,17 +241,27 @@ Attended attend(const Model& model, const AttentionPart& part, const Sequences& 
 
 // ---- layers ------------------------------------------------------------------------------------------------------------
 
+void activate(Activation f, Matrix<float>& X, const core::Work& work)
+{
+    constexpr double multiplications = 50; // of one number, about
+    const LayerKernels& kernels = layer_kernels_of(work.isa);
+    core::Work part = work;
+    if (multiplications * static_cast<double>(X.size()) < core::worth_a_thread) {
+        part.threads = 1;
+    }
+    core::for_each_block(X.rows(), part, [&](Index row) { kernels.activate(f, X.row(row).data(), X.cols()); });
+}
+
 Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& X, const core::Work& work)
 {
     const TokenTiles tiles(X, layer_kernels_of(work.isa));
-    const LayerKernels& kernels = tiles.kernels();
     Matrix<float> inner = apply(model.linear(part.up), tiles, work);
     if (part.gate) {
         Matrix<float> gate = apply(model.linear(*part.gate), tiles, work);
-        kernels.activate(part.activation, gate.data(), gate.size());
+        activate(part.activation, gate, work);
         inner.array() *= gate.array();
     } else {
-        kernels.activate(part.activation, inner.data(), inner.size());
+        activate(part.activation, inner, work);
     }
     return apply(model.linear(part.down), inner, work);
 }
@@ -264,10 +274,11 @@ struct Layers {
     std::span<Sentence> sentences;
 };
 
-/// What layer `part` makes of X (ΣT, D), as architecture.hpp writes it; X becomes the next hidden state. The stages are those
-/// of the attentions that are asked for, in the order in which they are computed.
-std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, Matrix<float>& X, const Asked& asked,
-                                   const core::Work& work)
+/// What layer `part` makes of X (ΣT, D), as architecture.hpp writes it; X becomes the next hidden state, or, where nobody asks
+/// for that one, what stands in front of the MLP. The stages are those of the attentions that are asked for, in the order in
+/// which they are computed.
+std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, Matrix<float>& X, bool goes_on,
+                                   const Asked& asked, const core::Work& work)
 {
     const Model& model = layers.model;
     const auto is_asked = [&](Part one) { return std::ranges::find(asked.parts, one) != asked.parts.end(); };
@@ -297,6 +308,10 @@ std::vector<LayerStages> run_layer(const Layers& layers, const LayerPart& part, 
         S += attend_as(Part::cross, part.cross->attention,
                        {.queries = normalised(part.cross->in, S), .encoded = layers.encoded});
         normalise_by(model, part.cross->sum, S);
+    }
+    if (!goes_on) {
+        X = std::move(S);
+        return done;
     }
     const Matrix<float> M = mlp(model, part.mlp, normalised(part.mlp_in, part.parallel ? X : S), work);
     X = std::move(S);
@@ -437,12 +452,14 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
             outputs[i].hidden_states.push_back(as_tensor(sentences[i].tokens.of(X)));
         }
     };
+    const bool states_asked = asked.hidden_states || asked.logits != Logits::none || asked.last;
     const Layers layers{model, architecture.causal, architecture.encoder ? &E : nullptr, sentences};
     for (Index l = 0; l < count; ++l) {
         keep_states();
         const Asked own = asked_of(asked, l);
+        const bool goes_on = l + 1 < count || states_asked || own.lens;
         std::vector<LayerStages> done =
-            run_layer(layers, architecture.layers.at(static_cast<std::size_t>(l)), X, own, work.piece(l, count));
+            run_layer(layers, architecture.layers.at(static_cast<std::size_t>(l)), X, goes_on, own, work.piece(l, count));
         require_finite(X, l);
         for (LayerStages& stages : done) {
             stages.layer = l;
@@ -455,7 +472,7 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
             take(std::move(stages));
         }
     }
-    if (!asked.hidden_states && asked.logits == Logits::none && !asked.last) {
+    if (!states_asked) {
         return outputs;
     }
     if (count == std::ssize(architecture.layers)) {
