@@ -33,7 +33,7 @@ void prepare_for_threads(int threads)
 
 void keep_freed_memory()
 {
-    constexpr int largest = 1 << 23; // bytes of an array
+    constexpr int largest = 1 << 25; // bytes of an array; as large as malloc() allows
     platform::keep_freed(largest);
 }
 
