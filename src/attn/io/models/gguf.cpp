@@ -294,23 +294,18 @@ void require_apart(const std::vector<Entry>& entries)
                    fmt::format("{} or more, where {} ends", before.offset + before.size, in_quotes(before.name)));
         }
     }
-    std::ranges::sort(sorted, {}, &Entry::name);
-    const auto twice = std::ranges::adjacent_find(sorted, {}, &Entry::name);
-    if (twice != sorted.end()) {
-        refuse(Subject{"tensor ", (*twice)->name}.text(), "two of them", "one");
-    }
 }
 
 GgufTensor tensor_of(const Entry& entry, Bytes data)
 {
     const Bytes bytes = data.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.size));
     if (const auto element = element_of(entry.type)) {
-        return {.name = entry.name, .view = row_major_view(*element, entry.shape, bytes)};
+        return {.view = row_major_view(*element, entry.shape, bytes)};
     }
     const transformer::BlockFormat& format = *transformer::block_format(entry.type);
     Shape shape = entry.shape;
     shape.back() = shape.back() / format.numbers * format.bytes;
-    return {.name = entry.name, .view = row_major_view(ElementType::uint8, std::move(shape), bytes), .blocks = &format};
+    return {.view = row_major_view(ElementType::uint8, std::move(shape), bytes), .blocks = &format};
 }
 
 void require_version(Reader& reader)
@@ -361,9 +356,10 @@ GgufFile read_gguf(Bytes file)
         require_within(entry, data, alignment);
     }
     require_apart(entries);
-    read.tensors.reserve(entries.size());
     for (const Entry& entry : entries) {
-        read.tensors.push_back(tensor_of(entry, data));
+        if (!read.tensors.emplace(entry.name, tensor_of(entry, data)).second) {
+            refuse(Subject{"tensor ", entry.name}.text(), "two of them", "one");
+        }
     }
     return read;
 }

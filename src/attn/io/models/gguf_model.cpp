@@ -118,11 +118,6 @@ void require_usual(const GgufFile& file, const Family& family)
     }
 }
 
-bool has_tensor(const GgufFile& file, std::string_view name)
-{
-    return std::ranges::find(file.tensors, name, &GgufTensor::name) != file.tensors.end();
-}
-
 ConfigValue config_value(const GgufValue& value, std::string_view key)
 {
     if (const auto* truth = std::get_if<bool>(&value)) {
@@ -197,8 +192,8 @@ void add_derived(ConfigValues& values, const Family& family, const GgufFile& fil
         }
     }
     if (family.like_llama) {
-        values["attention_bias"] = has_tensor(file, "blk.0.attn_output.bias");
-        values["mlp_bias"] = has_tensor(file, "blk.0.ffn_up.bias");
+        values["attention_bias"] = file.tensors.contains("blk.0.attn_output.bias");
+        values["mlp_bias"] = file.tensors.contains("blk.0.ffn_up.bias");
     }
     if (const auto scaling = values.find("rope_scaling.type");
         scaling != values.end() && scaling->second == ConfigValue(std::string("none"))) {
@@ -310,7 +305,7 @@ void fuse_phi(Architecture& architecture, const GgufFile& file)
 {
     for (std::size_t l = 0; l < architecture.layers.size(); ++l) {
         transformer::AttentionPart& attention = architecture.layers[l].attention;
-        if (has_tensor(file, fmt::format("blk.{}.attn_qkv.weight", l))) {
+        if (file.tensors.contains(fmt::format("blk.{}.attn_qkv.weight", l))) {
             attention.query.name = fmt::format("layers.{}.self_attn.qkv_proj", l);
             attention.key.name = attention.value.name = attention.query.name;
             fuse(attention);
@@ -321,25 +316,26 @@ void fuse_phi(Architecture& architecture, const GgufFile& file)
 /// The frequencies of Llama 3's rotary positions, as numbers that they are divided by.
 void list_divisors(Architecture& architecture, const GgufFile& file)
 {
-    const auto found = std::ranges::find(file.tensors, divisors, &GgufTensor::name);
+    const auto found = file.tensors.find(divisors);
     if (found == file.tensors.end()) {
         return;
     }
+    const TensorView& view = found->second.view;
     for (transformer::LayerPart& layer : architecture.layers) {
         if (!layer.attention.rope) {
             continue;
         }
         transformer::RopePart& rope = *layer.attention.rope;
         const Shape pairs{(rope.dim + 1) / 2};
-        if (found->view.type != ElementType::float32 || found->view.shape != pairs) {
+        if (view.type != ElementType::float32 || view.shape != pairs) {
             throw Error(ErrorKind::data, "tensor " + in_quotes(divisors),
-                        fmt::format("{} {}", name_of(found->view.type), to_string(found->view.shape)),
+                        fmt::format("{} {}", name_of(view.type), to_string(view.shape)),
                         fmt::format("float32 {}, one for each pair of a head", to_string(pairs)));
         }
         if (rope.scaling != transformer::RopeScaling::none) {
             throw Error(ErrorKind::data, "tensor " + in_quotes(divisors), "together with rope.scaling.type", "one of them");
         }
-        rope.divisors = load<float>(found->view).values;
+        rope.divisors = load<float>(view).values;
         for (const float divisor : rope.divisors) {
             if (!(divisor > 0) || !std::isfinite(divisor)) {
                 throw Error(ErrorKind::data, "tensor " + in_quotes(divisors), fmt::format("{}", divisor), "numbers above 0");
@@ -374,8 +370,8 @@ transformer::Weights gguf_weights(const GgufFile& file)
 {
     const Family& family = family_of(file);
     transformer::Weights weights;
-    for (const GgufTensor& tensor : file.tensors) {
-        weights.add({.name = tensor_name(family.names, tensor.name), .view = tensor.view}, {}, tensor.blocks);
+    for (const auto& [name, tensor] : file.tensors) {
+        weights.add({.name = tensor_name(family.names, name), .view = tensor.view}, {}, tensor.blocks);
     }
     return weights;
 }

@@ -113,11 +113,11 @@ TEST(Gguf, ReadsTensorsWithTheirRowsFirst)
                                    numbers + std::string(24, '\0') + std::string(68, '\1'));
     const io::GgufFile read = io::read_gguf(io::as_bytes(bytes));
     ASSERT_EQ(read.tensors.size(), 2U);
-    EXPECT_EQ(read.tensors[0].view.shape, (Shape{2, 1}));
-    EXPECT_EQ(attn::load<float>(read.tensors[0].view).values, (std::vector<float>{1, 2}));
-    EXPECT_EQ(read.tensors[1].blocks->name, "Q8_0");
-    EXPECT_EQ(read.tensors[1].view.shape, (Shape{2, 34}));
-    EXPECT_EQ(read.tensors[1].view.bytes.data(), io::as_bytes(bytes).data() + bytes.size() - 68);
+    EXPECT_EQ(read.tensors.at("w").view.shape, (Shape{2, 1}));
+    EXPECT_EQ(attn::load<float>(read.tensors.at("w").view).values, (std::vector<float>{1, 2}));
+    EXPECT_EQ(read.tensors.at("q").blocks->name, "Q8_0");
+    EXPECT_EQ(read.tensors.at("q").view.shape, (Shape{2, 34}));
+    EXPECT_EQ(read.tensors.at("q").view.bytes.data(), io::as_bytes(bytes).data() + bytes.size() - 68);
 }
 
 TEST(Gguf, JudgesCountsBeforeItMakesRoomForThem)
