@@ -289,7 +289,8 @@ TEN_TO_12 = 10**12
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", ["the first bytes", "'GGUF'"]),
+        (b"", ["ends too early for the first bytes", "got 0 bytes"]),
+        (b"XX", ["the first bytes", "'XX'", "'GGUF'"]),
         (b"GGU", ["the first bytes"]),
         (b"PK\3\4" + bytes(64), ["the first bytes"]),
         (b"GGUF" + struct.pack("<I", 1) + bytes(64), ["the version", "got 1", "2 or 3"]),
@@ -297,12 +298,12 @@ TEN_TO_12 = 10**12
         (HEAD, ["the number of tensors"]),
         (HEAD + struct.pack("<QQ", TEN_TO_12, 0) + bytes(1 << 20), ["the number of tensors", "got 1000000000000"]),
         (HEAD + struct.pack("<QQ", 0, TEN_TO_12) + bytes(1 << 20), ["the number of keys", "got 1000000000000"]),
-        (HEAD + struct.pack("<QQQ", 0, 1, 1 << 63) + bytes(1 << 20), ["the name of a key", "left of the file"]),
-        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IQ", 8, (1 << 64) - 1), ["the value of 'a'", "left of the file"]),
+        (HEAD + struct.pack("<QQQ", 0, 1, 1 << 63) + bytes(1 << 20), ["the name of a key", "got 1048608 bytes", "9223372036854775840 or more; is it cut short?"]),
+        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IQ", 8, (1 << 64) - 1), ["the value of 'a'", "got 45 bytes", "is it cut short?"]),
         (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<I", 77), ["the value of 'a': kind", "got 77"]),
         (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 9, 1) + bytes(64), ["'a'", "a list of lists"]),
-        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 4, 1 << 62) + bytes(64), ["'a'", "for which the file has room"]),
-        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 8, TEN_TO_12) + bytes(1 << 20), ["'a'", "has room"]),
+        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 4, 1 << 62) + bytes(64), ["ends too early for the value of 'a', 4611686018427387904"]),
+        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 8, TEN_TO_12) + bytes(1 << 20), ["ends too early for the value of 'a', 1000000000000"]),
         (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IB", 7, 2), ["'a'", "0 or 1"]),
         (HEAD + struct.pack("<QQ", 0, 2) + gguf_files.entry("a", 1) * 2, ["key 'a'", "two of them"]),
         (HEAD + struct.pack("<QQ", 1, 0) + gguf_files.text("t") + struct.pack("<I", 5) + bytes(64), ["tensor 't': dimensions", "got 5", "1 to 4"]),
@@ -325,4 +326,4 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path, llama):
     whole = llama[1].read_bytes()
     for size in [*range(0, 400, 7), len(whole) // 2, len(whole) - 1]:
         (tmp_path / "cut.gguf").write_bytes(whole[:size])
-        assert_fails(run("run", SENTENCE, "--model", tmp_path / "cut.gguf"), 65, "cut.gguf")
+        assert_fails(run("run", SENTENCE, "--model", tmp_path / "cut.gguf"), 65, "cut.gguf", "cut short?")

@@ -45,7 +45,7 @@ public:
     Bytes take(std::uint64_t count, const Subject& subject)
     {
         if (count > left()) {
-            refuse(subject.text(), counted_bytes(count), fmt::format("up to {}, which are left of the file", left()));
+            refuse_end(subject.text(), count, 1);
         }
         const Bytes taken = bytes_.subspan(at_, static_cast<std::size_t>(count));
         at_ += taken.size();
@@ -68,16 +68,24 @@ public:
     std::uint64_t count(std::size_t least, std::uint64_t most, const Subject& subject)
     {
         const auto count = number<std::uint64_t>(subject);
-        const std::uint64_t room = std::min<std::uint64_t>(most, left() / least);
-        if (count > room) {
-            refuse(subject.text(), std::to_string(count),
-                   fmt::format("up to {}{}", room, room == most ? "" : ", for which the file has room"));
+        if (count > most) {
+            refuse(subject.text(), std::to_string(count), fmt::format("up to {}", most));
+        }
+        if (count > left() / least) {
+            refuse_end(fmt::format("{}, {}", subject.text(), count), count, least);
         }
         return count;
     }
 
 private:
-    static std::string counted_bytes(std::uint64_t count) { return fmt::format("{} byte{}", count, count == 1 ? "" : "s"); }
+    /// Where `count` of so many bytes each are promised, and less is left.
+    [[noreturn]] void refuse_end(const std::string& promise, std::uint64_t count, std::size_t each) const
+    {
+        const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+        const std::uint64_t needed = count > (most - at_) / each ? most : at_ + count * each;
+        refuse("the file ends too early for " + promise, fmt::format("{} bytes", bytes_.size()),
+               fmt::format("{} or more; is it cut short?", needed));
+    }
 
     Bytes bytes_;
     std::size_t at_ = 0;
@@ -138,7 +146,8 @@ GgufList read_list(Reader& reader, Bytes file, const Subject& subject)
         refuse(subject.text(), "a list of lists", "a list of numbers, texts or bools");
     }
     const std::size_t each = size_of(list.kind);
-    list.count = static_cast<std::size_t>(reader.count(each == 0 ? sizeof(std::uint64_t) : each, file.size(), subject));
+    const std::size_t least = each == 0 ? sizeof(std::uint64_t) : each;
+    list.count = static_cast<std::size_t>(reader.count(least, std::numeric_limits<std::uint64_t>::max(), subject));
     const std::size_t begin = reader.at();
     if (each != 0) {
         (void)reader.take(list.count * each, subject);
@@ -326,9 +335,8 @@ void require_version(Reader& reader)
 GgufFile read_gguf(Bytes file)
 {
     Reader reader(file);
-    if (!as_text(file).starts_with(magic)) {
-        refuse("the first bytes", in_quotes(as_text(file).substr(0, magic.size())),
-               in_quotes(magic) + ", with which a .gguf begins");
+    if (const std::string_view first = as_text(file).substr(0, magic.size()); !magic.starts_with(first)) {
+        refuse("the first bytes", in_quotes(first), in_quotes(magic) + ", with which a .gguf begins");
     }
     (void)reader.take(magic.size(), {"the first bytes"});
     require_version(reader);
