@@ -44,11 +44,13 @@ bool is_inside(std::string_view key, std::string_view outer)
     return key == outer || (key.size() > outer.size() && key.starts_with(outer) && key[outer.size()] == '.');
 }
 
-/// The objects around a key, the outermost first: of "a.b.c" "a" and "a.b".
-std::vector<std::string> objects_around(const std::string& key)
+/// The objects around a key, the outermost first: of "a.b.c" "a" and "a.b". None of a key that has dots in its name, as those
+/// of a .gguf have.
+std::vector<std::string> objects_around(const std::string& key, const ConfigValues& values)
 {
     std::vector<std::string> objects;
-    for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1)) {
+    const bool is_inside_one = values.contains(key.substr(0, key.find('.')));
+    for (std::size_t dot = key.find('.'); is_inside_one && dot != std::string::npos; dot = key.find('.', dot + 1)) {
         objects.push_back(key.substr(0, dot));
     }
     return objects;
@@ -190,7 +192,7 @@ Config::Config(ConfigValues values, const std::vector<std::string>& ignored) : v
 {
     for (const std::string& key : ignored) {
         if (std::erase_if(values_, [&](const auto& entry) { return is_inside(entry.first, key); }) == 0) {
-            throw Error(ErrorKind::usage, "--set model.ignore_config", in_quotes(key), "a key that this config has");
+            throw Error(ErrorKind::usage, "--set model.ignore_config", in_quotes(key), "a key that this model states");
         }
     }
 }
@@ -330,13 +332,13 @@ void Config::require_all_used() const
     std::set<std::string> partly_known;
     for (const auto& entry : values_) {
         if (!is_nothing(entry.second) && is_known(entry)) {
-            std::ranges::copy(objects_around(entry.first), std::inserter(partly_known, partly_known.end()));
+            std::ranges::copy(objects_around(entry.first, values_), std::inserter(partly_known, partly_known.end()));
         }
     }
     std::set<std::string> unknown;
     for (const auto& entry : values_) {
         if (!is_known(entry)) {
-            const std::vector<std::string> objects = objects_around(entry.first);
+            const std::vector<std::string> objects = objects_around(entry.first, values_);
             const auto whole =
                 std::ranges::find_if(objects, [&](const auto& object) { return !partly_known.contains(object); });
             unknown.insert(whole == objects.end() ? entry.first : *whole);

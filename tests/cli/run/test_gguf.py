@@ -222,7 +222,8 @@ def changed(path, llama, metadata=None, arrays=None, **options):
         ({"general.architecture": 3}, ["general.architecture", "got 3"]),
         ({"general.type": "adapter"}, ["general.type", "'adapter'"]),
         ({"split.count": 3}, ["split.count", "got 3", "llama-gguf-split --merge"]),
-        ({"llama.expert_count": 8}, ["'llama_expert_count' = 8", "--set model.ignore_config='llama_expert_count'"]),
+        ({"llama.expert_count": 8}, ["'llama.expert_count' = 8", "--set model.ignore_config='llama.expert_count'"]),
+        ({"llama.expert.count": 8, "llama.expert.used": 2}, ["'llama.expert.count' = 8, 'llama.expert.used' = 2"]),
         ({"llama.rope.scaling.type": "yarn"}, ["yarn", "linear"]),
         ({"llama.embedding_length": None}, ["hidden_size"]),
         ({"llama.attention.head_count": [4, 4]}, ["llama.attention.head_count", "a list of 2", "a number"]),
@@ -254,8 +255,8 @@ QUERY = "blk.0.attn_q.weight"
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
-        ({QUERY: None}, ["layers.0.self_attn.q_proj.weight", "missing"]),
-        ({QUERY: numpy.zeros((16, 8), "float32")}, ["q_proj.weight", "(16, 8)", "(16, 16)"]),
+        ({QUERY: None}, ["layers.0.self_attn.q_proj.weight", "missing; the metadata asks for it"]),
+        ({QUERY: numpy.zeros((16, 8), "float32")}, ["q_proj.weight", "(16, 8)", "(16, 16), which the metadata asks for"]),
         ({"blk.0.adapter.weight": numpy.zeros(4, "float32")}, ["blk.0.adapter.weight", "not known"]),
         ({QUERY: Blocks("Q2_K", (1, 256), bytes(84))}, [QUERY, "got Q2_K", "Q4_K", "llama-quantize --allow-requantize"]),
         ({QUERY: Blocks("I32", (16, 16), bytes(1024))}, [QUERY, "got I32"]),
@@ -271,7 +272,7 @@ def test_tensors_that_are_not_understood_are_refused_by_name(tmp_path, llama, ar
 def test_a_key_that_we_do_not_know_can_be_ignored(tmp_path, llama):
     arrays, metadata = llama_arrays(llama[0])
     odd = gguf_files.save(tmp_path / "odd.gguf", metadata | {"llama.adapter.rank": 4}, arrays)
-    assert result(odd, "--layer", "0", "--set", "model.ignore_config=llama_adapter_rank")["layers"] == result(llama[1], "--layer", "0")["layers"]
+    assert result(odd, "--layer", "0", "--set", "model.ignore_config=llama.adapter.rank")["layers"] == result(llama[1], "--layer", "0")["layers"]
 
 
 def test_a_file_of_version_2_is_the_same(tmp_path, llama):

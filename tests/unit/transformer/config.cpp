@@ -58,6 +58,16 @@ TEST(Config, NamesAllKeysThatNobodyAskedFor)
               "do not, --set model.ignore_config='a,known.b,odd' leaves them out");
 }
 
+TEST(Config, NamesKeysWithDotsWhole)
+{
+    const Config config({{"llama.expert.count", 8.0}, {"llama.expert.used", 2.0}});
+    EXPECT_TRUE(error_of([&] {
+                    config.require_all_used();
+                }).starts_with("'llama.expert.count' = 8, 'llama.expert.used' = 2 are not known here"));
+    Config({{"llama.expert.count", 8.0}, {"llama.expert.used", 2.0}}, {"llama.expert.count", "llama.expert.used"})
+        .require_all_used();
+}
+
 TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
 {
     Config config({{"quantization_config.bits", 4.0}, {"quantization_config.group.size", 4.0}, {"quantization_configs", true}},
@@ -70,7 +80,7 @@ TEST(Config, IgnoresNoKeyThatIsNotThere)
 {
     const auto ignored = [] { (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"}); };
     EXPECT_EQ(error_of(attn::ErrorKind::usage, ignored),
-              "--set model.ignore_config: got 'hidden_sizes'; allowed: a key that this config has");
+              "--set model.ignore_config: got 'hidden_sizes'; allowed: a key that this model states");
 }
 
 TEST(Config, PassesOverWhatChangesNothing)

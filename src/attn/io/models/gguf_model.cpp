@@ -243,12 +243,9 @@ ConfigValues gguf_config(const GgufFile& file)
         if (own == "attention.sliding_window_pattern") {
             add_pattern(values, value, key);
         } else if (std::ranges::find(gguf_names::read_apart, own) == gguf_names::read_apart.end()) {
-            std::string name(hub_name(gguf_names::keys, own).value_or(key));
-            if (name == key) {
-                std::ranges::replace(name, '.', '_'); // in a config a dot stands before what is inside an object
-            }
+            const std::string_view name = hub_name(gguf_names::keys, own).value_or(key);
             if (!name.empty()) {
-                values[std::move(name)] = config_value(value, key);
+                values[std::string(name)] = config_value(value, key);
             }
         }
     }
@@ -360,6 +357,7 @@ void settle_for_gguf(Architecture& architecture, const GgufFile& file)
         settle(layer, family);
     }
     settle_norm(architecture.final_norm);
+    architecture.stated_in = "the metadata";
     if (family.model_type == "phi") {
         fuse_phi(architecture, file);
     }
