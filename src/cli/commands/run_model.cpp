@@ -197,7 +197,7 @@ std::vector<LineArray> ModelSource::arrays_of_lines() const
     std::vector<LineArray> arrays;
     const auto add = [&](std::optional<model::Part> part) {
         const auto& stack = stack_of(architecture, part);
-        for (const Index layer : model::layers_of(config_, std::ssize(stack.layers), settings_.origin)) {
+        for (const Index layer : model::layers_of(config_, part, std::ssize(stack.layers), settings_.origin)) {
             arrays.push_back({prefix_of(model::LayerPlace{part, layer}) + std::string(name_of(Item::pooled)), {stack.D}});
         }
     };

@@ -370,11 +370,11 @@ void require_finite(const Matrix<float>& X, Index layer)
 
 } // namespace
 
-void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault)
+void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault, std::string_view thing)
 {
     const Index T = std::ssize(input.ids);
     if (T < 1 || T > architecture.most_tokens) {
-        throw Error(fault, "tokens", std::to_string(T),
+        throw Error(fault, thing, std::to_string(T),
                     fmt::format("1 to {}, for which this model has positions", architecture.most_tokens));
     }
     if (!input.types.empty() && input.types.size() != input.ids.size()) {

@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace attn::transformer {
@@ -69,8 +70,10 @@ struct Outputs {
 
 using Take = std::function<void(LayerStages&& stages)>;
 
-/// Throws Error of this kind for no or too many tokens, and another number of types. The architecture is the stack's.
-void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault);
+/// Throws Error of this kind for no or too many tokens, and another number of types. The architecture is the stack's. `thing`
+/// says whose tokens they are.
+void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault,
+                    std::string_view thing = "tokens");
 /// Likewise for ids and types that the model has no row for, and more tokens than the layers have positions for.
 void require_rows(const Architecture& architecture, const TokenInput& input, const Asked& asked, ErrorKind fault);
 
