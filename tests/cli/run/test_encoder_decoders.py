@@ -188,6 +188,23 @@ def test_rules_of_generation_config_come_before_those_of_config(tmp_path):
     assert_fails(run(*arguments(folder, "--target-greedy", "6", target=None)), 65, "generation_config.json")
 
 
+def test_a_target_that_positions_end_says_so(tmp_path):
+    folder, _ = tiny_encoder_decoders.marian(tmp_path / "marian", 2)
+    (folder / "generation_config.json").write_text(json.dumps({"bad_words_ids": [[0], [2]], "eos_token_id": 2}))  # so that it never ends
+    says = "--target-greedy 32: the decoder wrote 31 tokens and has positions for no more, 32 with its start"
+    done = run(*arguments(folder, "--target-greedy", "32", target=None))
+    assert (done.code, done.message) == (0, f"attn-cli: warning: {says}\n")
+    whole = result(folder, "--target-greedy", "32", target=None)
+    assert len(whole["tokens"]) == 32 and whole["warnings"] == [says]
+    asked = result(folder, "--target-greedy", "31", target=None)
+    assert asked["tokens"] == whole["tokens"] and asked["warnings"] == []
+    saved = tmp_path / "saved.json"
+    saved.write_text(json.dumps(whole))
+    assert succeeds("check", saved).text.endswith("passed\n")
+    (folder / "generation_config.json").write_text(json.dumps({"forced_bos_token_id": 2}))  # which is its end
+    assert succeeds(*arguments(folder, "--target-greedy", "32", target=None)).text
+
+
 # ---- alignment -------------------------------------------------------------------------------------------------------
 
 
@@ -383,32 +400,44 @@ def test_a_vector_for_each_line_is_the_encoders(marian, tmp_path):
     (("--target", "it", "--target-greedy", "3"), 2, ["--target", "--target-greedy"]),
     (("--target-greedy", "0"), 2, ["--target-greedy", "1 to 100000"]),
     (("--target", " "), 65, ["no words in the target"]),
-    (("--target", "it", "--layer", "3"), 2, ["--layer", "0 to 2"]),
-    (("--part", "encoder", "--layer", "2"), 2, ["--layer", "0 to 1"]),
-    (("--target", "it", "--layer", "0", "--head", "4"), 2, ["--head", "0 to 3"]),
-    (("--part", "encoder", "--layer", "0", "--head", "2"), 2, ["--head", "0 to 1"]),
+    (("--target", "it", "--layer", "3"), 2, ["--layer", "0 to 2 with --part cross"]),
+    (("--part", "encoder", "--layer", "2"), 2, ["--layer", "0 to 1 with --part encoder"]),
+    (("--target", "it", "--layer", "0", "--head", "4"), 2, ["--head", "0 to 3 with --part cross"]),
+    (("--part", "encoder", "--layer", "0", "--head", "2"), 2, ["--head", "0 to 1 with --part encoder"]),
     (("--target", "it", "--pool", "mean"), 2, ["--pool: cross-attention has no hidden states", "--part encoder or decoder"]),
-    (("--target", "it", "--show", "hidden_states", "--layer", "0"), 2, ["hidden_states", "what this model gives"]),
-    (("--target", "it", "--show", "lens", "--layer", "0"), 2, ["lens", "what this model gives"]),
-    (("--part", "encoder", "--show", "logits"), 2, ["logits", "what this model gives"]),
-    (("--part", "encoder", "--show", "alignment"), 2, ["alignment", "what this model gives"]),
-    (("--part", "decoder", "--target", "it", "--show", "alignment"), 2, ["alignment", "what this model gives"]),
+    (("--target", "it", "--show", "hidden_states", "--layer", "0"), 2, ["hidden_states", "what --part cross gives: tokens"]),
+    (("--target", "it", "--show", "lens", "--layer", "0"), 2, ["lens", "what --part cross gives: tokens"]),
+    (("--part", "encoder", "--show", "logits"), 2, ["logits", "what --part encoder gives: tokens"]),
+    (("--part", "encoder", "--show", "alignment"), 2, ["alignment", "what --part encoder gives: tokens"]),
+    (("--part", "decoder", "--target", "it", "--show", "alignment"), 2, ["alignment", "what --part decoder gives: tokens"]),
     (("--target", "it", "--set", "input.pair=a dog"), 2, ["--set input.pair", "reads one sentence"]),
     (("--target-greedy", "3", "--set", "join=words", "--layer", "0"), 2, ["--target-greedy", "join=words"]),
     (("--target", "it", "--show", "offsets", "--target-greedy", "3"), 2, ["--target"]),
-    (("--target-greedy", "3", "--show", "offsets", "--layer", "0"), 2, ["offsets", "what this model gives"]),
-    (("--target", "it " * 40), 65, ["tokens: got 41", "1 to 32"]),
-    (("--target", "it", "--query", "the"), 2, ["--query", "the"]),
+    (("--target-greedy", "3", "--show", "offsets", "--layer", "0"), 2, ["offsets", "what --part cross gives: tokens"]),
+    (("--target", "it", "--part", "encoder,cross", "--show", "lens", "--layer", "0"), 2, ["lens", "what --part encoder,cross gives: tokens"]),
+    (("--target", "it " * 40), 65, ["tokens of the target: got 41", "1 to 32"]),
+    (("--target", b"it \xff"), 65, ["the target: got byte 0xff at offset 3"]),
+    (("--target", "it", "--query", "the"), 2, ["--query", "the", "a word of the target ('[PAD]', 'it')"]),
+    (("--part", "encoder", "--query", "it"), 2, ["--query", "it", "a word of the sentence ('the', 'cat', '[SEP]')"]),
     (("--target", "it", "--part", "encoder,cross", "--query", "it"), 2, ["--query", "other words", "--part without encoder"]),
     (("--target", "it", "--part", "encoder,cross", "--format", "svg"), 2, ["--part", "several", "one in a picture or a page"]),
     (("--target", "it", "--part", "encoder,cross", "--format", "html"), 2, ["--part", "several", "one in a picture or a page"]),
     (("--target", "it", "--part", "encoder,cross", "--against", "none.npy"), 2, ["--part", "several", "one with --against"]),
     (("--target", "it", "--part", "encoder,cross", "--layer", "last"), 2, ["--layer", "the encoder has 2 layers and the decoder 3"]),
-    (("--target", "it", "--part", "encoder,cross", "--layer", "2"), 2, ["--layer", "0 to 1"]),
-    (("--target", "it", "--part", "encoder,cross", "--layer", "0", "--head", "3"), 2, ["--head", "0 to 1"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "2"), 2, ["--layer", "0 to 1 with --part encoder"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "0", "--head", "3"), 2, ["--head", "0 to 1 with --part encoder"]),
 ])
 def test_what_makes_no_sense_is_refused(marian, options, code, words):
     assert_fails(run("run", "the cat", "--model", f"{marian[0]}/", *options), code, *words)
+
+
+@pytest.mark.parametrize("options", [("--target", "it"), ("--target-greedy", "3"), ("--part", "encoder")])
+def test_what_is_wrong_with_the_sentence_is_not_taken_for_the_targets(marian, options):
+    model = ("--model", f"{marian[0]}/", *options)
+    assert_fails(run("run", "the " * 40, *model), 65, "tokens of the sentence: got 41; allowed: 1 to 32, for which this model has positions")
+    assert_fails(run("run", "--ids", "5,99", *model), 65, "token id of the sentence: got 99; allowed: 0 to 13, the rows of the encoder's embedding")
+    assert_fails(run("run", " ", *model), 65, "no words in the sentence; allowed: at least one")
+    assert_fails(run("run", b"the \xff", *model), 65, "the sentence: got byte 0xff at offset 4")
 
 
 def test_a_target_needs_a_model_with_a_decoder(tmp_path):
