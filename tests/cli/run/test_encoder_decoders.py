@@ -381,6 +381,16 @@ def test_a_line_is_a_source_and_its_target(marian):
     assert greedy.json["layers"] == result(marian[0], "--target-greedy", "3", "--layer", "1", source="the cat", target=None)["layers"]
 
 
+def test_lines_without_targets_are_one_error(marian):
+    model = ("--model", f"{marian[0]}/")
+    for options in ((), ("--json",), ("--part", "decoder")):
+        done = run("run", "--lines", "-", *model, *options, stdin="\nthe cat\nit sat\n")
+        assert_fails(done, 65, "--lines: got no tab in the first line", "in each line a sentence, one tab and its target", "--target-greedy N or --part encoder")
+    for options in (("--target-greedy", "2"), ("--part", "encoder")):
+        assert len(succeeds("run", "--lines", "-", *model, "--json", *options, stdin="the cat\nit sat\n").json_lines) == 2
+    assert_fails(run("run", "--lines", "-", *model, stdin="the cat"), 65, "line 1: line: got no tab in it")
+
+
 def test_a_vector_for_each_line_is_the_encoders(marian, tmp_path):
     path = tmp_path / "vectors.npy"
     succeeds("run", "--lines", "-", "--model", f"{marian[0]}/", "--part", "encoder", "--layer", "last", "--pool", "mean", "-o", path, stdin="the cat\nit sat on a mat\n")
