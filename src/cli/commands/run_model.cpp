@@ -169,6 +169,8 @@ std::vector<model::Result> ModelSource::results()
     const model::ResolvedTrained run(config_, folder_.trained(), settings_);
     if (options_.format == Format::html) {
         require_page(run);
+    } else if (options_.format == Format::svg) {
+        require_picture(run, options_.planned_picture());
     }
     std::vector<model::Result> one;
     one.push_back(model::run_trained(run));

@@ -286,6 +286,16 @@ def test_pictures_have_targets_as_rows_and_sources_as_columns(marian):
     assert set(TARGET.split()) <= set(texts(parse(arcs.out)))
 
 
+@pytest.mark.parametrize("words, options, message", [
+    (9000, ("--target", "it", "--layer", "0"), "2 × 9001 cells; allowed: up to 8192 rows and as many columns; the strongest lines"),
+    (3000, ("--part", "encoder"), "18012002 cells (2, 3001, 3001); allowed: up to 16777216"),
+])
+def test_a_picture_that_is_too_large_is_refused_before_a_layer_is_computed(tmp_path, words, options, message):
+    folder, _ = tiny_encoder_decoders.marian(tmp_path / "marian", 1, max_position_embeddings=10000)
+    done = run("run", "-", "--model", f"{folder}/", *options, "--verbose", "-o", tmp_path / "a.svg", stdin="the " * words)
+    assert_fails(done, 71, f"picture: got {message}")  # and no stage
+
+
 def test_a_page_has_both_sentences(marian, tmp_path):
     path = tmp_path / "page.html"
     succeeds(*arguments(marian[0], "-o", path))
