@@ -188,9 +188,21 @@ def test_rules_of_generation_config_come_before_those_of_config(tmp_path):
     assert_fails(run(*arguments(folder, "--target-greedy", "6", target=None)), 65, "generation_config.json")
 
 
+def test_a_token_that_is_forbidden_is_not_written_unless_it_is_the_end(tmp_path):
+    folder, forward = tiny_encoder_decoders.marian(tmp_path / "marian", 2)
+    options = ("--target-greedy", "6", "--part", "decoder", "--layer", "0")
+    usual = result(folder, *options, target=None)["token_ids"]
+    source = result(folder, "--part", "encoder", "--layer", "0", target=None)["token_ids"]
+    for bad in ([usual[1]], [usual[1], 7]):
+        rules = {"bad_words_ids": [[each] for each in [*bad, 2]] + [[9, 10]], "eos_token_id": 2}
+        (folder / "generation_config.json").write_text(json.dumps(rules))
+        done = result(folder, *options, target=None)["token_ids"]
+        assert done == written(forward, source, 0, 6, never=bad) != usual
+
+
 def test_a_target_that_positions_end_says_so(tmp_path):
     folder, _ = tiny_encoder_decoders.marian(tmp_path / "marian", 2)
-    (folder / "generation_config.json").write_text(json.dumps({"bad_words_ids": [[0], [2]], "eos_token_id": 2}))  # so that it never ends
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 99}))  # which it never writes
     says = "--target-greedy 32: the decoder wrote 31 tokens and has positions for no more, 32 with its start"
     done = run(*arguments(folder, "--target-greedy", "32", target=None))
     assert (done.code, done.message) == (0, f"attn-cli: warning: {says}\n")

@@ -26,7 +26,7 @@ std::vector<Index> decoded(const Trained& trained, const Tokens& source, Index m
         Tensor<float> logits =
             transformer::forward(trained.model, {.ids = ids, .encoded = &encoding}, asked, work, [](auto&&) {}).logits;
         for (const Index id : target.never) {
-            if (id < logits.columns()) {
+            if (id < logits.columns() && id != target.end) { // which in transformers is never forbidden
                 logits.matrix()(0, id) = -std::numeric_limits<float>::infinity();
             }
         }
