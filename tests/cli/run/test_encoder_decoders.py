@@ -166,12 +166,12 @@ def written(forward, source, start, most, forced=None, never=(), end=2):
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_greedy_decoding_takes_the_likeliest_token_each_time(tmp_path, make, seed):
     folder, forward = make(tmp_path / "model", seed)
-    done = result(folder, "--target-greedy", "7", "--part", "decoder", "--layer", "0", "--show", "logits,token_ids,weights", target=None)
+    done = result(folder, "--target-greedy", "20", "--part", "decoder", "--layer", "0", "--show", "logits,token_ids,weights", target=None)
     source = result(folder, "--part", "encoder", "--layer", "0", target=None)["token_ids"]
     bart, marian = folder.name == "model" and make is tiny_encoder_decoders.bart, make is tiny_encoder_decoders.marian
-    wanted = written(forward, source, 2 if bart else 0, 7, forced=1 if bart else None, never=[0] if marian else [])
+    wanted = written(forward, source, 2 if bart else 0, 20, forced=1 if bart else None, never=[0] if marian else [])
     assert done["token_ids"] == wanted
-    assert done["config"]["target_greedy"] == 7 and "target" not in done["config"]
+    assert done["config"]["target_greedy"] == 20 and "target" not in done["config"]
     near(done["logits"], forward(source, wanted)["logits"])
     assert [place["position"] for place in done["likeliest"]] == [len(wanted) - 1]
 

@@ -24,10 +24,24 @@
 
 namespace attn::transformer {
 
+/// What a decoder has read so far of its tokens and of what its encoder gave, so that neither is read again.
+struct ReadBefore {
+    struct KeysAndValues {
+        Matrix<float> keys, values; ///< (S, H_kv·d), as they enter the scores
+    };
+    struct Layer {
+        KeysAndValues own, cross;
+    };
+    Index tokens = 0;
+    std::vector<Layer> layers = {}; ///< all of them
+};
+
 struct TokenInput {
     std::vector<Index> ids = {};            ///< (T), at least one
     std::vector<Index> types = {};          ///< (T), or none: all 0. Only for architectures that have types
     const Matrix<float>* encoded = nullptr; ///< (S, D): Outputs::last of the encoder, for its decoder alone
+    ReadBefore* before = nullptr; ///< of these ids: the others are read, at least one, and added to it. Outputs are of those
+                                  ///< alone. Null: nothing was. Every layer has to run
 };
 
 enum class Logits {
