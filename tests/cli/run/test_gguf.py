@@ -225,7 +225,9 @@ def changed(path, llama, metadata=None, arrays=None, **options):
         ({"llama.expert_count": 8}, ["'llama.expert_count' = 8", "--set model.ignore_config='llama.expert_count'"]),
         ({"llama.expert.count": 8, "llama.expert.used": 2}, ["'llama.expert.count' = 8, 'llama.expert.used' = 2"]),
         ({"llama.rope.scaling.type": "yarn"}, ["yarn", "linear"]),
-        ({"llama.embedding_length": None}, ["hidden_size"]),
+        ({"llama.use_parallel_residual": True}, ["'llama.use_parallel_residual' = true", "ignore_config='llama.use_parallel_residual'"]),
+        ({"llama.embedding_length": None}, ["it has no llama.embedding_length, which"]),
+        ({"llama.block_count": 2.5}, ["llama.block_count: got 2.5; allowed: a whole number"]),
         ({"llama.attention.head_count": [4, 4]}, ["llama.attention.head_count", "a list of 2", "a number"]),
         ({"llama.block_count": 3}, ["layers.2"]),
         ({"llama.attention.value_length": 8}, ["value_length", "got 8", "4"]),
@@ -271,8 +273,9 @@ def test_tensors_that_are_not_understood_are_refused_by_name(tmp_path, llama, ar
 
 def test_a_key_that_we_do_not_know_can_be_ignored(tmp_path, llama):
     arrays, metadata = llama_arrays(llama[0])
-    odd = gguf_files.save(tmp_path / "odd.gguf", metadata | {"llama.adapter.rank": 4}, arrays)
-    assert result(odd, "--layer", "0", "--set", "model.ignore_config=llama.adapter.rank")["layers"] == result(llama[1], "--layer", "0")["layers"]
+    odd = gguf_files.save(tmp_path / "odd.gguf", metadata | {"llama.adapter.rank": 4, "llama.use_parallel_residual": True}, arrays)
+    keys = "llama.adapter.rank,llama.use_parallel_residual"
+    assert result(odd, "--layer", "0", "--set", f"model.ignore_config={keys}")["layers"] == result(llama[1], "--layer", "0")["layers"]
 
 
 def test_a_file_of_version_2_is_the_same(tmp_path, llama):

@@ -68,6 +68,21 @@ TEST(Config, NamesKeysWithDotsWhole)
         .require_all_used();
 }
 
+TEST(Config, CallsKeysAsTheFileDoes)
+{
+    const transformer::ConfigNames names{{"size", "llama.width"}, {"odd", "llama.odd"}};
+    const auto config = [&](const std::vector<std::string>& ignored = {}) {
+        return Config({{"size", 0.0}, {"odd", 1.0}}, ignored, names);
+    };
+    EXPECT_EQ(error_of([&] { (void)config().count({"size"}); }),
+              "llama.width: got 0; allowed: a whole number from 1 to 1,000,000,000");
+    EXPECT_EQ(error_of([&] { config().require("size", 1.0); }),
+              "llama.width: got 0; allowed: 1, the one that is computed here");
+    EXPECT_EQ(error_of([&] { (void)config({"llama.width"}).count({"size"}); }),
+              "it has no llama.width, which this model_type needs");
+    EXPECT_TRUE(error_of([&] { config().require_all_used(); }).starts_with("'llama.odd' = 1, 'llama.width' = 0 are not known"));
+}
+
 TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
 {
     Config config({{"quantization_config.bits", 4.0}, {"quantization_config.group.size", 4.0}, {"quantization_configs", true}},

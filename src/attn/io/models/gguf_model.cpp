@@ -254,6 +254,19 @@ ConfigValues gguf_config(const GgufFile& file)
     return values;
 }
 
+transformer::ConfigNames gguf_key_names(const GgufFile& file)
+{
+    const Family& family = family_of(file);
+    transformer::ConfigNames names{{"model_type", "general.architecture"}};
+    for (const Name& name : gguf_names::keys) {
+        names.emplace(name.hub, fmt::format("{}.{}", family.architecture, name.gguf));
+    }
+    for (const Name& name : gguf_names::gpt2_keys) {
+        names.emplace(name.hub, names.at(std::string(name.gguf)));
+    }
+    return names;
+}
+
 // ---- tensors ---------------------------------------------------------------------------------------------------------------
 
 namespace {
