@@ -213,6 +213,7 @@ struct Architecture {
 
     std::vector<std::string> prefixes = {};    ///< one of them may stand before every name
     std::vector<std::string> passed_over = {}; ///< tensors that no attention needs; * stands for any text
+    std::string stated_in = "config.json";     ///< where the user finds all this, for messages
 };
 
 /// The stack whose layers have this attention; of a model of one stack, which has no parts, that.

@@ -44,11 +44,13 @@ bool is_inside(std::string_view key, std::string_view outer)
     return key == outer || (key.size() > outer.size() && key.starts_with(outer) && key[outer.size()] == '.');
 }
 
-/// The objects around a key, the outermost first: of "a.b.c" "a" and "a.b".
-std::vector<std::string> objects_around(const std::string& key)
+/// The objects around a key, the outermost first: of "a.b.c" "a" and "a.b". None of a key that has dots in its name, as those
+/// of a .gguf have.
+std::vector<std::string> objects_around(const std::string& key, const ConfigValues& values)
 {
     std::vector<std::string> objects;
-    for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1)) {
+    const bool is_inside_one = values.contains(key.substr(0, key.find('.')));
+    for (std::size_t dot = key.find('.'); is_inside_one && dot != std::string::npos; dot = key.find('.', dot + 1)) {
         objects.push_back(key.substr(0, dot));
     }
     return objects;
@@ -165,20 +167,6 @@ auto to_list(std::string_view key, const ConfigValue& value)
     return list;
 }
 
-/// Throws for what is not there.
-template <typename Value>
-Value needed(std::optional<Value> value, Config::Keys keys)
-{
-    if (value) {
-        return *std::move(value);
-    }
-    std::string names;
-    for (const std::string_view key : keys) {
-        names.append(names.empty() ? "" : " or ").append(key);
-    }
-    throw Error(ErrorKind::data, fmt::format("it has no {}, which this model_type needs", names));
-}
-
 } // namespace
 
 struct Config::Found {
@@ -186,13 +174,33 @@ struct Config::Found {
     const ConfigValue& value;
 };
 
-Config::Config(ConfigValues values, const std::vector<std::string>& ignored) : values_(of_text(std::move(values)))
+Config::Config(ConfigValues values, const std::vector<std::string>& ignored, ConfigNames names)
+    : values_(of_text(std::move(values))), names_(std::move(names))
 {
     for (const std::string& key : ignored) {
-        if (std::erase_if(values_, [&](const auto& entry) { return is_inside(entry.first, key); }) == 0) {
-            throw Error(ErrorKind::usage, "--set model.ignore_config", in_quotes(key), "a key that this config has");
+        if (std::erase_if(values_, [&](const auto& entry) { return is_inside(shown(entry.first), key); }) == 0) {
+            throw Error(ErrorKind::usage, "--set model.ignore_config", in_quotes(key), "a key that this model states");
         }
     }
+}
+
+std::string_view Config::shown(std::string_view key) const
+{
+    const auto name = names_.find(key);
+    return name == names_.end() ? key : name->second;
+}
+
+template <typename Value>
+Value Config::needed(std::optional<Value> value, Keys keys) const
+{
+    if (value) {
+        return *std::move(value);
+    }
+    std::string names;
+    for (const std::string_view key : keys) {
+        names.append(names.empty() ? "" : " or ").append(shown(key));
+    }
+    throw Error(ErrorKind::data, fmt::format("it has no {}, which this model_type needs", names));
 }
 
 std::optional<Config::Found> Config::find(Keys keys)
@@ -230,7 +238,7 @@ template <typename Read>
 auto Config::value(Keys keys, const Read& read)
 {
     const auto found = find(keys);
-    return found && !std::holds_alternative<ConfigNull>(found->value) ? std::optional(read(found->key, found->value))
+    return found && !std::holds_alternative<ConfigNull>(found->value) ? std::optional(read(shown(found->key), found->value))
                                                                       : std::nullopt;
 }
 
@@ -308,7 +316,7 @@ void Config::require(std::string_view key, const ConfigScalar& value)
 {
     const auto found = find({key});
     if (found && !std::holds_alternative<ConfigNull>(found->value) && found->value != as_value(value)) {
-        throw Error(ErrorKind::data, key, written(found->value), written(value) + ", the one that is computed here");
+        throw Error(ErrorKind::data, shown(key), written(found->value), written(value) + ", the one that is computed here");
     }
 }
 
@@ -330,13 +338,13 @@ void Config::require_all_used() const
     std::set<std::string> partly_known;
     for (const auto& entry : values_) {
         if (!is_nothing(entry.second) && is_known(entry)) {
-            std::ranges::copy(objects_around(entry.first), std::inserter(partly_known, partly_known.end()));
+            std::ranges::copy(objects_around(entry.first, values_), std::inserter(partly_known, partly_known.end()));
         }
     }
     std::set<std::string> unknown;
     for (const auto& entry : values_) {
         if (!is_known(entry)) {
-            const std::vector<std::string> objects = objects_around(entry.first);
+            const std::vector<std::string> objects = objects_around(entry.first, values_);
             const auto whole =
                 std::ranges::find_if(objects, [&](const auto& object) { return !partly_known.contains(object); });
             unknown.insert(whole == objects.end() ? entry.first : *whole);
@@ -356,9 +364,9 @@ void Config::require_all_used() const
         ++told;
         const auto entry = values_.find(key);
         const bool is_object = entry == values_.end() || std::holds_alternative<ConfigObject>(entry->second);
-        stated += fmt::format("{}{} = {}", stated.empty() ? "" : ", ", in_quotes(key),
+        stated += fmt::format("{}{} = {}", stated.empty() ? "" : ", ", in_quotes(shown(key)),
                               is_object ? "an object" : written(entry->second));
-        keys += (keys.empty() ? "" : ",") + key;
+        keys.append(keys.empty() ? "" : ",").append(shown(key));
     }
     const bool one = unknown.size() == 1;
     throw Error(ErrorKind::data, fmt::format("{} {} not known here and may change what the model computes; if {} not, "

@@ -26,6 +26,8 @@ using ConfigScalar = std::variant<ConfigNull, bool, double, std::string, ConfigO
 using ConfigValue = std::variant<ConfigNull, bool, double, std::string, ConfigObject, std::vector<ConfigScalar>>;
 /// By key; inside an object "outer.inner", and of an object or list inside a list "outer.0" and on.
 using ConfigValues = std::map<std::string, ConfigValue, std::less<>>;
+/// What a file calls keys, where it has other names for them.
+using ConfigNames = std::map<std::string, std::string, std::less<>>;
 
 inline constexpr Index largest_count = 1'000'000'000;
 inline constexpr Index most_layers = 4096; ///< of a model
@@ -37,10 +39,9 @@ class Config {
 public:
     using Keys = std::initializer_list<std::string_view>;
 
-    /// `ignored`: keys that are taken as if they were not there, each with all that is inside of it; one that is not there
-    /// anyway is Error(usage). Of a model for pictures
-    /// and text, the part "text_config" alone is read.
-    explicit Config(ConfigValues values, const std::vector<std::string>& ignored = {});
+    /// `ignored`: keys, as the file calls them, that are taken as if they were not there, each with all that is inside of it;
+    /// one that is not there anyway is Error(usage). Of a model for pictures and text, the part "text_config" alone is read.
+    explicit Config(ConfigValues values, const std::vector<std::string>& ignored = {}, ConfigNames names = {});
 
     /// Whether one of the keys has a value, or is an object.
     [[nodiscard]] bool has(Keys keys) const;
@@ -80,12 +81,18 @@ public:
 
 private:
     struct Found;
+    /// As the file calls it, for messages.
+    [[nodiscard]] std::string_view shown(std::string_view key) const;
+    /// Throws for what is not there.
+    template <typename Value>
+    [[nodiscard]] Value needed(std::optional<Value> value, Keys keys) const;
     [[nodiscard]] std::optional<Found> find(Keys keys);
     /// What `read` makes of the value, if there is one.
     template <typename Read>
     [[nodiscard]] auto value(Keys keys, const Read& read);
 
     ConfigValues values_;
+    ConfigNames names_;
     std::set<std::string, std::less<>> used_;
 };
 

@@ -6,7 +6,6 @@
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/html/html.hpp"
-#include "attn/report/svg/picture.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
@@ -223,10 +222,7 @@ model::Result result_of_tensor(const TensorView& weights, const PlotOptions& opt
         if (options.format == Format::html) {
             report::require_page_size(shape);
         } else if (options.format == Format::svg) {
-            report::require_cells(shape);
-            if (options.picture.plot == report::Plot::heat_map && is_one_layer) {
-                report::require_places(shape);
-            }
+            report::require_picture_size(shape, {.plot = options.picture.plot, .layers = !is_one_layer});
         }
     };
     model::Result result = model::result_of({.weights = weights,

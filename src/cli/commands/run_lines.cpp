@@ -146,6 +146,7 @@ public:
         OpenObject object;
         const std::string_view front = reader_.front([&](std::string_view piece) { return object.goes_on(piece); });
         refuse_document_of_lines(front, name_of_input(lines), file_of(lines));
+        run_.source.require_first_line(front);
     }
 
     int work()

@@ -51,6 +51,9 @@ bool takes_targets(const model::TrainedConfig& config, const ModelFolder& folder
     return folder.trained().model.architecture().encoder && config.decodes() && !config.target_greedy;
 }
 
+/// Of lines that have targets.
+constexpr std::string_view line_with_target = "a sentence, one tab and its target";
+
 class LinesOfModel : public LineSource {
 public:
     LinesOfModel(model::TrainedConfig config, const ModelFolder& folder, model::RunSettings settings)
@@ -109,9 +112,8 @@ private:
         if (takes_target_) {
             const std::size_t tab = line.find('\t');
             if (tab == std::string::npos || line.find('\t', tab + 1) != std::string::npos) {
-                throw Error(
-                    ErrorKind::data, "line", tab == std::string::npos ? "no tab in it" : "several tabs in it",
-                    fmt::format("a sentence, one tab and its target; {} N needs no target", model::option::target_greedy));
+                throw Error(ErrorKind::data, "line", tab == std::string::npos ? "no tab in it" : "several tabs in it",
+                            fmt::format("{}; {} N needs no target", line_with_target, model::option::target_greedy));
             }
             config.sentence = line.substr(0, tab);
             config.target = line.substr(tab + 1);
@@ -167,6 +169,8 @@ std::vector<model::Result> ModelSource::results()
     const model::ResolvedTrained run(config_, folder_.trained(), settings_);
     if (options_.format == Format::html) {
         require_page(run);
+    } else if (options_.format == Format::svg) {
+        require_picture(run, options_.planned_picture());
     }
     keep_freed_memory(); // from layer to layer
     std::vector<model::Result> one;
@@ -179,6 +183,19 @@ void ModelSource::select(model::Result& result) const
 {
     if (!options_.show.given() && options_.format == Format::html) {
         leave_out_vectors(result);
+    }
+}
+
+/// Where the first line with anything in it has no tab, none has: one message says it of all.
+void ModelSource::require_first_line(std::string_view front) const
+{
+    const std::size_t begin = front.find_first_not_of(" \r\n");
+    const std::size_t end = front.find('\n', begin);
+    const bool whole = begin != std::string_view::npos && end != std::string_view::npos;
+    if (config_.target && whole && front.substr(begin, end - begin).find('\t') == std::string_view::npos) {
+        throw Error(ErrorKind::data, option::lines.name, "no tab in the first line",
+                    fmt::format("in each line {}; or {} N or {} encoder, which need no target", line_with_target,
+                                model::option::target_greedy, model::option::part));
     }
 }
 
@@ -198,7 +215,7 @@ std::vector<LineArray> ModelSource::arrays_of_lines() const
     std::vector<LineArray> arrays;
     const auto add = [&](std::optional<model::Part> part) {
         const auto& stack = stack_of(architecture, part);
-        for (const Index layer : model::layers_of(config_, std::ssize(stack.layers), settings_.origin)) {
+        for (const Index layer : model::layers_of(config_, part, std::ssize(stack.layers), settings_.origin)) {
             arrays.push_back({prefix_of(model::LayerPlace{part, layer}) + std::string(name_of(Item::pooled)), {stack.D}});
         }
     };

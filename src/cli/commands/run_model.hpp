@@ -18,6 +18,7 @@ public:
     [[nodiscard]] model::Show shown(model::Show asked) const override;
     [[nodiscard]] std::vector<model::Result> results() override;
     void select(model::Result& result) const override;
+    void require_first_line(std::string_view front) const override;
     [[nodiscard]] std::unique_ptr<LineSource> lines() override;
     [[nodiscard]] std::size_t bytes_at_once() const override;
     [[nodiscard]] std::vector<LineArray> arrays_of_lines() const override;

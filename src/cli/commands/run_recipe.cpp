@@ -40,13 +40,6 @@ private:
     const TensorInputs& files_;
 };
 
-model::Result run_for_page(const model::Recipe& recipe, const model::RunSettings& settings)
-{
-    model::ResolvedRun run(recipe, what_to_show(recipe, settings), settings, nullptr);
-    require_page(run);
-    return run_resolved(std::move(run));
-}
-
 } // namespace
 
 RecipeSource::RecipeSource(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
@@ -82,7 +75,15 @@ std::vector<model::Result> RecipeSource::results()
     if (gives_entries()) {
         results = input_.computed(model::run_entries);
     } else {
-        results.push_back(options_.format == Format::html ? input_.computed(run_for_page) : input_.computed(model::run));
+        results.push_back(input_.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+            model::ResolvedRun run(recipe, what_to_show(recipe, settings), settings, nullptr);
+            if (options_.format == Format::html) {
+                require_page(run);
+            } else if (options_.format == Format::svg) {
+                require_picture(run, options_.planned_picture());
+            }
+            return run_resolved(std::move(run));
+        }));
     }
     input_.warn_of_assumptions();
     input_.files().require_unchanged();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn::cli {
@@ -59,6 +60,8 @@ public:
 
     /// Once before the first line.
     virtual void prepare_lines() {}
+    /// Throws Error(data) for a first line without what each line needs, of lines that begin with `front`.
+    virtual void require_first_line(std::string_view /*front*/) const {}
     [[nodiscard]] virtual std::unique_ptr<LineSource> lines() = 0;
     /// Lines of about so many bytes are best expected at once; 0: one by one.
     [[nodiscard]] virtual std::size_t bytes_at_once() const { return 0; }

@@ -35,6 +35,11 @@ struct RunOptions : InputOptions {
     }
     /// Whether an SVG has a map per layer and head.
     [[nodiscard]] bool draws_layers() const { return trained.layers.size() != 1 || trained.layers.front() < 0; }
+    /// Of an SVG.
+    [[nodiscard]] report::PlannedPicture planned_picture() const
+    {
+        return {.plot = picture.plot, .weights = show.items.contains(model::Item::weights)};
+    }
 };
 
 void declare_run(Options& options, RunOptions& run);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace attn::cli {
 namespace {
@@ -39,6 +40,26 @@ model::Show without_step()
         }
     }
     return items;
+}
+
+/// Of what is drawn of a run, (heads, rows, columns), but for a choice of heads.
+Shape shape_of_weights(const model::ResolvedRun& run)
+{
+    return {run.dims.H, std::ssize(run.rows), run.dims.S + (run.has_extra_key() ? 1 : 0)};
+}
+
+/// And of the layers, of each.
+std::vector<Shape> shapes_of_weights(const model::ResolvedTrained& run)
+{
+    const model::ResolvedPart& part = run.parts.front(); // a page or a picture has one
+    const Index rows = run.query_positions.empty() ? std::ssize(run.tokens.words) : std::ssize(run.query_positions);
+    const Index columns = std::ssize(run.columns_of(part.part).words);
+    std::vector<Shape> shapes;
+    for (const Index layer : part.layers) {
+        const std::vector<Index>& own = run.heads.at(layer);
+        shapes.push_back({own.empty() ? run.attention(part.part, layer).H : std::ssize(own), rows, columns});
+    }
+    return shapes;
 }
 
 /// Of numbers that are no weights.
@@ -77,18 +98,32 @@ void require_page(const model::ResolvedRun& run)
                         fmt::format("up to {} in a page; --d-k and --d-v make them smaller", most_numbers));
         }
     }
-    report::require_page_size({l.H, std::ssize(run.rows), l.S + (run.has_extra_key() ? 1 : 0)});
+    report::require_page_size(shape_of_weights(run));
 }
 
 void require_page(const model::ResolvedTrained& run)
 {
-    const model::ResolvedPart& part = run.parts.front(); // a page has one
-    const Index rows = run.query_positions.empty() ? std::ssize(run.tokens.words) : std::ssize(run.query_positions);
-    const Index columns = std::ssize(run.columns_of(part.part).words);
-    for (const Index layer : part.layers) {
-        const std::vector<Index>& own = run.heads.at(layer);
-        const Index heads = own.empty() ? run.attention(part.part, layer).H : std::ssize(own);
-        report::require_page_size({heads, rows, columns}, std::ssize(part.layers));
+    const std::vector<Shape> shapes = shapes_of_weights(run);
+    for (const Shape& shape : shapes) {
+        report::require_page_size(shape, std::ssize(shapes));
+    }
+}
+
+void require_picture(const model::ResolvedRun& run, const report::PlannedPicture& planned)
+{
+    Shape shape = shape_of_weights(run);
+    if (const std::vector<Index>& heads = run.heads.queries; !heads.empty()) {
+        shape.front() = std::ssize(heads);
+    }
+    report::require_picture_size(shape, planned);
+}
+
+void require_picture(const model::ResolvedTrained& run, report::PlannedPicture planned)
+{
+    const std::vector<Shape> shapes = shapes_of_weights(run);
+    planned.layers = shapes.size() > 1;
+    for (const Shape& shape : shapes) {
+        report::require_picture_size(shape, planned);
     }
 }
 

@@ -1,8 +1,9 @@
-// The HTML page of a result: what it holds, and the file.
+// The HTML page of a result: what it holds, and the file. And what a page or a picture has room for.
 #pragma once
 
 #include "attn/model/trained/run_trained.hpp"
 #include "attn/report/html/html.hpp"
+#include "attn/report/svg/svg.hpp"
 
 namespace attn::cli {
 
@@ -15,6 +16,9 @@ namespace attn::cli {
 /// Throws Error(too_large) for more than a page can hold.
 void require_page(const model::ResolvedRun& run);
 void require_page(const model::ResolvedTrained& run);
+/// Throws Error(too_large) for more than a picture can hold, as far as that is known before anything is computed.
+void require_picture(const model::ResolvedRun& run, const report::PlannedPicture& planned);
+void require_picture(const model::ResolvedTrained& run, report::PlannedPicture planned);
 
 /// Leaves out, where there are many weights, the stages that the page computes from queries and keys by itself.
 void leave_out_stages(model::Result& result);

@@ -249,6 +249,14 @@ def test_what_is_too_large_is_refused_with_what_to_do(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("show, instead", [("weights", "; the strongest lines with --plot arcs --top 100\n"), ("scores", "as many columns\n")])
+def test_more_words_than_places_are_refused_before_anything_is_computed(show, instead):
+    done = run("run", "-", "--query", "0", "--show", show, "--format", "svg", "--verbose", stdin=many(9000))
+    assert (done.code, done.out) == (71, b"")
+    assert "picture: got 1 × 9000 cells; allowed: up to 8192 rows" in done.message and done.message.endswith(instead)
+    assert "queries (" not in done.message  # the first stage that is computed
+
+
 @pytest.mark.parametrize("options", [["--query", "w7,0"], ["--plot", "arcs", "--top", "20"]])
 def test_a_part_of_2000_words_is_drawn(options):
     done, _ = timed("--init", "linear", *options, stdin=many(2000))

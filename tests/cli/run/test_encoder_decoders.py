@@ -166,12 +166,12 @@ def written(forward, source, start, most, forced=None, never=(), end=2):
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_greedy_decoding_takes_the_likeliest_token_each_time(tmp_path, make, seed):
     folder, forward = make(tmp_path / "model", seed)
-    done = result(folder, "--target-greedy", "7", "--part", "decoder", "--layer", "0", "--show", "logits,token_ids,weights", target=None)
+    done = result(folder, "--target-greedy", "20", "--part", "decoder", "--layer", "0", "--show", "logits,token_ids,weights", target=None)
     source = result(folder, "--part", "encoder", "--layer", "0", target=None)["token_ids"]
     bart, marian = folder.name == "model" and make is tiny_encoder_decoders.bart, make is tiny_encoder_decoders.marian
-    wanted = written(forward, source, 2 if bart else 0, 7, forced=1 if bart else None, never=[0] if marian else [])
+    wanted = written(forward, source, 2 if bart else 0, 20, forced=1 if bart else None, never=[0] if marian else [])
     assert done["token_ids"] == wanted
-    assert done["config"]["target_greedy"] == 7 and "target" not in done["config"]
+    assert done["config"]["target_greedy"] == 20 and "target" not in done["config"]
     near(done["logits"], forward(source, wanted)["logits"])
     assert [place["position"] for place in done["likeliest"]] == [len(wanted) - 1]
 
@@ -186,6 +186,35 @@ def test_rules_of_generation_config_come_before_those_of_config(tmp_path):
     assert_fails(run(*arguments(folder, "--target-greedy", "6", target=None)), 65, "forced_bos_token_id", "99", "0 to 13")
     (folder / "generation_config.json").write_text("[]")
     assert_fails(run(*arguments(folder, "--target-greedy", "6", target=None)), 65, "generation_config.json")
+
+
+def test_a_token_that_is_forbidden_is_not_written_unless_it_is_the_end(tmp_path):
+    folder, forward = tiny_encoder_decoders.marian(tmp_path / "marian", 2)
+    options = ("--target-greedy", "6", "--part", "decoder", "--layer", "0")
+    usual = result(folder, *options, target=None)["token_ids"]
+    source = result(folder, "--part", "encoder", "--layer", "0", target=None)["token_ids"]
+    for bad in ([usual[1]], [usual[1], 7]):
+        rules = {"bad_words_ids": [[each] for each in [*bad, 2]] + [[9, 10]], "eos_token_id": 2}
+        (folder / "generation_config.json").write_text(json.dumps(rules))
+        done = result(folder, *options, target=None)["token_ids"]
+        assert done == written(forward, source, 0, 6, never=bad) != usual
+
+
+def test_a_target_that_positions_end_says_so(tmp_path):
+    folder, _ = tiny_encoder_decoders.marian(tmp_path / "marian", 2)
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 99}))  # which it never writes
+    says = "--target-greedy 32: the decoder wrote 31 tokens and has positions for no more, 32 with its start"
+    done = run(*arguments(folder, "--target-greedy", "32", target=None))
+    assert (done.code, done.message) == (0, f"attn-cli: warning: {says}\n")
+    whole = result(folder, "--target-greedy", "32", target=None)
+    assert len(whole["tokens"]) == 32 and whole["warnings"] == [says]
+    asked = result(folder, "--target-greedy", "31", target=None)
+    assert asked["tokens"] == whole["tokens"] and asked["warnings"] == []
+    saved = tmp_path / "saved.json"
+    saved.write_text(json.dumps(whole))
+    assert succeeds("check", saved).text.endswith("passed\n")
+    (folder / "generation_config.json").write_text(json.dumps({"forced_bos_token_id": 2}))  # which is its end
+    assert succeeds(*arguments(folder, "--target-greedy", "32", target=None)).text
 
 
 # ---- alignment -------------------------------------------------------------------------------------------------------
@@ -267,6 +296,16 @@ def test_pictures_have_targets_as_rows_and_sources_as_columns(marian):
     assert [text for text in grid if text.startswith("cross layer")] == ["cross layer 0", "cross layer 1", "cross layer 2"]
     arcs = succeeds(*arguments(marian[0], "--layer", "1", "--head", "0", "--format", "svg", "--plot", "arcs"))
     assert set(TARGET.split()) <= set(texts(parse(arcs.out)))
+
+
+@pytest.mark.parametrize("words, options, message", [
+    (9000, ("--target", "it", "--layer", "0"), "2 × 9001 cells; allowed: up to 8192 rows and as many columns; the strongest lines"),
+    (3000, ("--part", "encoder"), "18012002 cells (2, 3001, 3001); allowed: up to 16777216"),
+])
+def test_a_picture_that_is_too_large_is_refused_before_a_layer_is_computed(tmp_path, words, options, message):
+    folder, _ = tiny_encoder_decoders.marian(tmp_path / "marian", 1, max_position_embeddings=10000)
+    done = run("run", "-", "--model", f"{folder}/", *options, "--verbose", "-o", tmp_path / "a.svg", stdin="the " * words)
+    assert_fails(done, 71, f"picture: got {message}")  # and no stage
 
 
 def test_a_page_has_both_sentences(marian, tmp_path):
@@ -364,6 +403,16 @@ def test_a_line_is_a_source_and_its_target(marian):
     assert greedy.json["layers"] == result(marian[0], "--target-greedy", "3", "--layer", "1", source="the cat", target=None)["layers"]
 
 
+def test_lines_without_targets_are_one_error(marian):
+    model = ("--model", f"{marian[0]}/")
+    for options in ((), ("--json",), ("--part", "decoder")):
+        done = run("run", "--lines", "-", *model, *options, stdin="\nthe cat\nit sat\n")
+        assert_fails(done, 65, "--lines: got no tab in the first line", "in each line a sentence, one tab and its target", "--target-greedy N or --part encoder")
+    for options in (("--target-greedy", "2"), ("--part", "encoder")):
+        assert len(succeeds("run", "--lines", "-", *model, "--json", *options, stdin="the cat\nit sat\n").json_lines) == 2
+    assert_fails(run("run", "--lines", "-", *model, stdin="the cat"), 65, "line 1: line: got no tab in it")
+
+
 def test_a_vector_for_each_line_is_the_encoders(marian, tmp_path):
     path = tmp_path / "vectors.npy"
     succeeds("run", "--lines", "-", "--model", f"{marian[0]}/", "--part", "encoder", "--layer", "last", "--pool", "mean", "-o", path, stdin="the cat\nit sat on a mat\n")
@@ -383,32 +432,44 @@ def test_a_vector_for_each_line_is_the_encoders(marian, tmp_path):
     (("--target", "it", "--target-greedy", "3"), 2, ["--target", "--target-greedy"]),
     (("--target-greedy", "0"), 2, ["--target-greedy", "1 to 100000"]),
     (("--target", " "), 65, ["no words in the target"]),
-    (("--target", "it", "--layer", "3"), 2, ["--layer", "0 to 2"]),
-    (("--part", "encoder", "--layer", "2"), 2, ["--layer", "0 to 1"]),
-    (("--target", "it", "--layer", "0", "--head", "4"), 2, ["--head", "0 to 3"]),
-    (("--part", "encoder", "--layer", "0", "--head", "2"), 2, ["--head", "0 to 1"]),
+    (("--target", "it", "--layer", "3"), 2, ["--layer", "0 to 2 with --part cross"]),
+    (("--part", "encoder", "--layer", "2"), 2, ["--layer", "0 to 1 with --part encoder"]),
+    (("--target", "it", "--layer", "0", "--head", "4"), 2, ["--head", "0 to 3 with --part cross"]),
+    (("--part", "encoder", "--layer", "0", "--head", "2"), 2, ["--head", "0 to 1 with --part encoder"]),
     (("--target", "it", "--pool", "mean"), 2, ["--pool: cross-attention has no hidden states", "--part encoder or decoder"]),
-    (("--target", "it", "--show", "hidden_states", "--layer", "0"), 2, ["hidden_states", "what this model gives"]),
-    (("--target", "it", "--show", "lens", "--layer", "0"), 2, ["lens", "what this model gives"]),
-    (("--part", "encoder", "--show", "logits"), 2, ["logits", "what this model gives"]),
-    (("--part", "encoder", "--show", "alignment"), 2, ["alignment", "what this model gives"]),
-    (("--part", "decoder", "--target", "it", "--show", "alignment"), 2, ["alignment", "what this model gives"]),
+    (("--target", "it", "--show", "hidden_states", "--layer", "0"), 2, ["hidden_states", "what --part cross gives: tokens"]),
+    (("--target", "it", "--show", "lens", "--layer", "0"), 2, ["lens", "what --part cross gives: tokens"]),
+    (("--part", "encoder", "--show", "logits"), 2, ["logits", "what --part encoder gives: tokens"]),
+    (("--part", "encoder", "--show", "alignment"), 2, ["alignment", "what --part encoder gives: tokens"]),
+    (("--part", "decoder", "--target", "it", "--show", "alignment"), 2, ["alignment", "what --part decoder gives: tokens"]),
     (("--target", "it", "--set", "input.pair=a dog"), 2, ["--set input.pair", "reads one sentence"]),
     (("--target-greedy", "3", "--set", "join=words", "--layer", "0"), 2, ["--target-greedy", "join=words"]),
     (("--target", "it", "--show", "offsets", "--target-greedy", "3"), 2, ["--target"]),
-    (("--target-greedy", "3", "--show", "offsets", "--layer", "0"), 2, ["offsets", "what this model gives"]),
-    (("--target", "it " * 40), 65, ["tokens: got 41", "1 to 32"]),
-    (("--target", "it", "--query", "the"), 2, ["--query", "the"]),
+    (("--target-greedy", "3", "--show", "offsets", "--layer", "0"), 2, ["offsets", "what --part cross gives: tokens"]),
+    (("--target", "it", "--part", "encoder,cross", "--show", "lens", "--layer", "0"), 2, ["lens", "what --part encoder,cross gives: tokens"]),
+    (("--target", "it " * 40), 65, ["tokens of the target: got 41", "1 to 32"]),
+    (("--target", b"it \xff"), 65, ["the target: got byte 0xff at offset 3"]),
+    (("--target", "it", "--query", "the"), 2, ["--query", "the", "a word of the target ('[PAD]', 'it')"]),
+    (("--part", "encoder", "--query", "it"), 2, ["--query", "it", "a word of the sentence ('the', 'cat', '[SEP]')"]),
     (("--target", "it", "--part", "encoder,cross", "--query", "it"), 2, ["--query", "other words", "--part without encoder"]),
     (("--target", "it", "--part", "encoder,cross", "--format", "svg"), 2, ["--part", "several", "one in a picture or a page"]),
     (("--target", "it", "--part", "encoder,cross", "--format", "html"), 2, ["--part", "several", "one in a picture or a page"]),
     (("--target", "it", "--part", "encoder,cross", "--against", "none.npy"), 2, ["--part", "several", "one with --against"]),
     (("--target", "it", "--part", "encoder,cross", "--layer", "last"), 2, ["--layer", "the encoder has 2 layers and the decoder 3"]),
-    (("--target", "it", "--part", "encoder,cross", "--layer", "2"), 2, ["--layer", "0 to 1"]),
-    (("--target", "it", "--part", "encoder,cross", "--layer", "0", "--head", "3"), 2, ["--head", "0 to 1"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "2"), 2, ["--layer", "0 to 1 with --part encoder"]),
+    (("--target", "it", "--part", "encoder,cross", "--layer", "0", "--head", "3"), 2, ["--head", "0 to 1 with --part encoder"]),
 ])
 def test_what_makes_no_sense_is_refused(marian, options, code, words):
     assert_fails(run("run", "the cat", "--model", f"{marian[0]}/", *options), code, *words)
+
+
+@pytest.mark.parametrize("options", [("--target", "it"), ("--target-greedy", "3"), ("--part", "encoder")])
+def test_what_is_wrong_with_the_sentence_is_not_taken_for_the_targets(marian, options):
+    model = ("--model", f"{marian[0]}/", *options)
+    assert_fails(run("run", "the " * 40, *model), 65, "tokens of the sentence: got 41; allowed: 1 to 32, for which this model has positions")
+    assert_fails(run("run", "--ids", "5,99", *model), 65, "token id of the sentence: got 99; allowed: 0 to 13, the rows of the encoder's embedding")
+    assert_fails(run("run", " ", *model), 65, "no words in the sentence; allowed: at least one")
+    assert_fails(run("run", b"the \xff", *model), 65, "the sentence: got byte 0xff at offset 4")
 
 
 def test_a_target_needs_a_model_with_a_decoder(tmp_path):

@@ -222,9 +222,12 @@ def changed(path, llama, metadata=None, arrays=None, **options):
         ({"general.architecture": 3}, ["general.architecture", "got 3"]),
         ({"general.type": "adapter"}, ["general.type", "'adapter'"]),
         ({"split.count": 3}, ["split.count", "got 3", "llama-gguf-split --merge"]),
-        ({"llama.expert_count": 8}, ["'llama_expert_count' = 8", "--set model.ignore_config='llama_expert_count'"]),
+        ({"llama.expert_count": 8}, ["'llama.expert_count' = 8", "--set model.ignore_config='llama.expert_count'"]),
+        ({"llama.expert.count": 8, "llama.expert.used": 2}, ["'llama.expert.count' = 8, 'llama.expert.used' = 2"]),
         ({"llama.rope.scaling.type": "yarn"}, ["yarn", "linear"]),
-        ({"llama.embedding_length": None}, ["hidden_size"]),
+        ({"llama.use_parallel_residual": True}, ["'llama.use_parallel_residual' = true", "ignore_config='llama.use_parallel_residual'"]),
+        ({"llama.embedding_length": None}, ["it has no llama.embedding_length, which"]),
+        ({"llama.block_count": 2.5}, ["llama.block_count: got 2.5; allowed: a whole number"]),
         ({"llama.attention.head_count": [4, 4]}, ["llama.attention.head_count", "a list of 2", "a number"]),
         ({"llama.block_count": 3}, ["layers.2"]),
         ({"llama.attention.value_length": 8}, ["value_length", "got 8", "4"]),
@@ -254,8 +257,8 @@ QUERY = "blk.0.attn_q.weight"
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
-        ({QUERY: None}, ["layers.0.self_attn.q_proj.weight", "missing"]),
-        ({QUERY: numpy.zeros((16, 8), "float32")}, ["q_proj.weight", "(16, 8)", "(16, 16)"]),
+        ({QUERY: None}, ["layers.0.self_attn.q_proj.weight", "missing; the metadata asks for it"]),
+        ({QUERY: numpy.zeros((16, 8), "float32")}, ["q_proj.weight", "(16, 8)", "(16, 16), which the metadata asks for"]),
         ({"blk.0.adapter.weight": numpy.zeros(4, "float32")}, ["blk.0.adapter.weight", "not known"]),
         ({QUERY: Blocks("Q2_K", (1, 256), bytes(84))}, [QUERY, "got Q2_K", "Q4_K", "llama-quantize --allow-requantize"]),
         ({QUERY: Blocks("I32", (16, 16), bytes(1024))}, [QUERY, "got I32"]),
@@ -270,8 +273,9 @@ def test_tensors_that_are_not_understood_are_refused_by_name(tmp_path, llama, ar
 
 def test_a_key_that_we_do_not_know_can_be_ignored(tmp_path, llama):
     arrays, metadata = llama_arrays(llama[0])
-    odd = gguf_files.save(tmp_path / "odd.gguf", metadata | {"llama.adapter.rank": 4}, arrays)
-    assert result(odd, "--layer", "0", "--set", "model.ignore_config=llama_adapter_rank")["layers"] == result(llama[1], "--layer", "0")["layers"]
+    odd = gguf_files.save(tmp_path / "odd.gguf", metadata | {"llama.adapter.rank": 4, "llama.use_parallel_residual": True}, arrays)
+    keys = "llama.adapter.rank,llama.use_parallel_residual"
+    assert result(odd, "--layer", "0", "--set", f"model.ignore_config={keys}")["layers"] == result(llama[1], "--layer", "0")["layers"]
 
 
 def test_a_file_of_version_2_is_the_same(tmp_path, llama):
@@ -289,7 +293,8 @@ TEN_TO_12 = 10**12
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", ["the first bytes", "'GGUF'"]),
+        (b"", ["ends too early for the first bytes", "got 0 bytes"]),
+        (b"XX", ["the first bytes", "'XX'", "'GGUF'"]),
         (b"GGU", ["the first bytes"]),
         (b"PK\3\4" + bytes(64), ["the first bytes"]),
         (b"GGUF" + struct.pack("<I", 1) + bytes(64), ["the version", "got 1", "2 or 3"]),
@@ -297,12 +302,12 @@ TEN_TO_12 = 10**12
         (HEAD, ["the number of tensors"]),
         (HEAD + struct.pack("<QQ", TEN_TO_12, 0) + bytes(1 << 20), ["the number of tensors", "got 1000000000000"]),
         (HEAD + struct.pack("<QQ", 0, TEN_TO_12) + bytes(1 << 20), ["the number of keys", "got 1000000000000"]),
-        (HEAD + struct.pack("<QQQ", 0, 1, 1 << 63) + bytes(1 << 20), ["the name of a key", "left of the file"]),
-        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IQ", 8, (1 << 64) - 1), ["the value of 'a'", "left of the file"]),
+        (HEAD + struct.pack("<QQQ", 0, 1, 1 << 63) + bytes(1 << 20), ["the name of a key", "got 1048608 bytes", "9223372036854775840 or more; is it cut short?"]),
+        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IQ", 8, (1 << 64) - 1), ["the value of 'a'", "got 45 bytes", "is it cut short?"]),
         (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<I", 77), ["the value of 'a': kind", "got 77"]),
         (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 9, 1) + bytes(64), ["'a'", "a list of lists"]),
-        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 4, 1 << 62) + bytes(64), ["'a'", "for which the file has room"]),
-        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 8, TEN_TO_12) + bytes(1 << 20), ["'a'", "has room"]),
+        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 4, 1 << 62) + bytes(64), ["ends too early for the value of 'a', 4611686018427387904"]),
+        (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IIQ", 9, 8, TEN_TO_12) + bytes(1 << 20), ["ends too early for the value of 'a', 1000000000000"]),
         (HEAD + struct.pack("<QQ", 0, 1) + gguf_files.text("a") + struct.pack("<IB", 7, 2), ["'a'", "0 or 1"]),
         (HEAD + struct.pack("<QQ", 0, 2) + gguf_files.entry("a", 1) * 2, ["key 'a'", "two of them"]),
         (HEAD + struct.pack("<QQ", 1, 0) + gguf_files.text("t") + struct.pack("<I", 5) + bytes(64), ["tensor 't': dimensions", "got 5", "1 to 4"]),
@@ -325,4 +330,4 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path, llama):
     whole = llama[1].read_bytes()
     for size in [*range(0, 400, 7), len(whole) // 2, len(whole) - 1]:
         (tmp_path / "cut.gguf").write_bytes(whole[:size])
-        assert_fails(run("run", SENTENCE, "--model", tmp_path / "cut.gguf"), 65, "cut.gguf")
+        assert_fails(run("run", SENTENCE, "--model", tmp_path / "cut.gguf"), 65, "cut.gguf", "cut short?")

@@ -58,6 +58,31 @@ TEST(Config, NamesAllKeysThatNobodyAskedFor)
               "do not, --set model.ignore_config='a,known.b,odd' leaves them out");
 }
 
+TEST(Config, NamesKeysWithDotsWhole)
+{
+    const Config config({{"llama.expert.count", 8.0}, {"llama.expert.used", 2.0}});
+    EXPECT_TRUE(error_of([&] {
+                    config.require_all_used();
+                }).starts_with("'llama.expert.count' = 8, 'llama.expert.used' = 2 are not known here"));
+    Config({{"llama.expert.count", 8.0}, {"llama.expert.used", 2.0}}, {"llama.expert.count", "llama.expert.used"})
+        .require_all_used();
+}
+
+TEST(Config, CallsKeysAsTheFileDoes)
+{
+    const transformer::ConfigNames names{{"size", "llama.width"}, {"odd", "llama.odd"}};
+    const auto config = [&](const std::vector<std::string>& ignored = {}) {
+        return Config({{"size", 0.0}, {"odd", 1.0}}, ignored, names);
+    };
+    EXPECT_EQ(error_of([&] { (void)config().count({"size"}); }),
+              "llama.width: got 0; allowed: a whole number from 1 to 1,000,000,000");
+    EXPECT_EQ(error_of([&] { config().require("size", 1.0); }),
+              "llama.width: got 0; allowed: 1, the one that is computed here");
+    EXPECT_EQ(error_of([&] { (void)config({"llama.width"}).count({"size"}); }),
+              "it has no llama.width, which this model_type needs");
+    EXPECT_TRUE(error_of([&] { config().require_all_used(); }).starts_with("'llama.odd' = 1, 'llama.width' = 0 are not known"));
+}
+
 TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
 {
     Config config({{"quantization_config.bits", 4.0}, {"quantization_config.group.size", 4.0}, {"quantization_configs", true}},
@@ -70,7 +95,7 @@ TEST(Config, IgnoresNoKeyThatIsNotThere)
 {
     const auto ignored = [] { (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"}); };
     EXPECT_EQ(error_of(attn::ErrorKind::usage, ignored),
-              "--set model.ignore_config: got 'hidden_sizes'; allowed: a key that this config has");
+              "--set model.ignore_config: got 'hidden_sizes'; allowed: a key that this model states");
 }
 
 TEST(Config, PassesOverWhatChangesNothing)

@@ -309,6 +309,39 @@ TEST(Forward, StopsAtACallThatAsksForWhatIsNotThere)
     }
 }
 
+TEST(Forward, OfADecoderGivesWithWhatItReadBeforeTheBitsOfReadingAll)
+{
+    using transformer::Part;
+    transformer::Architecture architecture = two_stacks();
+    architecture.most_tokens = 40;
+    architecture.embedding.sinusoidal = true;
+    architecture.relative_bias =
+        transformer::RelativeBiasPart{.name = "bias", .buckets = 4, .most_distance = 8, .causal = true};
+    architecture.layers.front().attention.rope = transformer::RopePart{.base = 10, .dim = 2};
+    architecture.layers.front().cross->attention.scale = 1;
+    architecture.layers.push_back(architecture.layers.front());
+    const Tensors tensors = small::random_tensors(architecture);
+    const Model model(architecture, tensors.weights());
+    attn::Matrix<float> encoded(3, 2);
+    encoded << 0.5F, -1, 2, 0.25F, -0.75F, 1;
+    transformer::ReadBefore one_by_one, at_once;
+    std::vector<Index> ids;
+    const auto logits = [&](transformer::ReadBefore* before) {
+        const Asked asked{.parts = {Part::decoder}, .logits = Logits::last};
+        return run(model, {.ids = ids, .encoded = &encoded, .before = before}, asked).outputs.logits.values;
+    };
+    for (Index i = 0; i < architecture.most_tokens; ++i) {
+        ids.push_back(i * i % 3);
+        EXPECT_EQ(logits(&one_by_one), logits(nullptr)) << i;
+        if (i % 7 == 1) {
+            EXPECT_EQ(logits(&at_once), logits(nullptr)) << i;
+        }
+    }
+    EXPECT_EQ(one_by_one.tokens, 40);
+    EXPECT_EQ(one_by_one.layers.at(1).own.keys.rows(), 40);
+    EXPECT_EQ(one_by_one.layers.at(1).cross.values.rows(), 3);
+}
+
 TEST(Forward, TellsHowFarItIs)
 {
     const transformer::Architecture architecture = described(small::with(small::llama(), "num_hidden_layers", 4.0));

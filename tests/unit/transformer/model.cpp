@@ -26,7 +26,7 @@ std::string model_error(Change change)
 TEST(Model, NamesTheTensorThatIsMissing)
 {
     EXPECT_EQ(model_error([](Tensors& tensors) { tensors.erase(query + ".weight"); }),
-              "tensor '" + query + ".weight': missing; the model's config asks for it, with the shape (4, 4)");
+              "tensor '" + query + ".weight': missing; config.json asks for it, with the shape (4, 4)");
 }
 
 TEST(Model, NamesTheTensorOfAnotherShapeWithBoth)
@@ -34,7 +34,7 @@ TEST(Model, NamesTheTensorOfAnotherShapeWithBoth)
     EXPECT_EQ(model_error([](Tensors& tensors) {
                   tensors.set(query + ".weight", {2, 8}, std::vector<float>(16));
               }),
-              "tensor '" + query + ".weight': shape: got (2, 8); allowed: (4, 4), which the model's config asks for");
+              "tensor '" + query + ".weight': shape: got (2, 8); allowed: (4, 4), which config.json asks for");
 }
 
 TEST(Model, NamesTheTensorThatItDoesNotKnow)

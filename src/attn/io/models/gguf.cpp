@@ -45,7 +45,7 @@ public:
     Bytes take(std::uint64_t count, const Subject& subject)
     {
         if (count > left()) {
-            refuse(subject.text(), counted_bytes(count), fmt::format("up to {}, which are left of the file", left()));
+            refuse_end(subject.text(), count, 1);
         }
         const Bytes taken = bytes_.subspan(at_, static_cast<std::size_t>(count));
         at_ += taken.size();
@@ -68,16 +68,24 @@ public:
     std::uint64_t count(std::size_t least, std::uint64_t most, const Subject& subject)
     {
         const auto count = number<std::uint64_t>(subject);
-        const std::uint64_t room = std::min<std::uint64_t>(most, left() / least);
-        if (count > room) {
-            refuse(subject.text(), std::to_string(count),
-                   fmt::format("up to {}{}", room, room == most ? "" : ", for which the file has room"));
+        if (count > most) {
+            refuse(subject.text(), std::to_string(count), fmt::format("up to {}", most));
+        }
+        if (count > left() / least) {
+            refuse_end(fmt::format("{}, {}", subject.text(), count), count, least);
         }
         return count;
     }
 
 private:
-    static std::string counted_bytes(std::uint64_t count) { return fmt::format("{} byte{}", count, count == 1 ? "" : "s"); }
+    /// Where `count` of so many bytes each are promised, and less is left.
+    [[noreturn]] void refuse_end(const std::string& promise, std::uint64_t count, std::size_t each) const
+    {
+        const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+        const std::uint64_t needed = count > (most - at_) / each ? most : at_ + count * each;
+        refuse("the file ends too early for " + promise, fmt::format("{} bytes", bytes_.size()),
+               fmt::format("{} or more; is it cut short?", needed));
+    }
 
     Bytes bytes_;
     std::size_t at_ = 0;
@@ -138,7 +146,8 @@ GgufList read_list(Reader& reader, Bytes file, const Subject& subject)
         refuse(subject.text(), "a list of lists", "a list of numbers, texts or bools");
     }
     const std::size_t each = size_of(list.kind);
-    list.count = static_cast<std::size_t>(reader.count(each == 0 ? sizeof(std::uint64_t) : each, file.size(), subject));
+    const std::size_t least = each == 0 ? sizeof(std::uint64_t) : each;
+    list.count = static_cast<std::size_t>(reader.count(least, std::numeric_limits<std::uint64_t>::max(), subject));
     const std::size_t begin = reader.at();
     if (each != 0) {
         (void)reader.take(list.count * each, subject);
@@ -294,23 +303,18 @@ void require_apart(const std::vector<Entry>& entries)
                    fmt::format("{} or more, where {} ends", before.offset + before.size, in_quotes(before.name)));
         }
     }
-    std::ranges::sort(sorted, {}, &Entry::name);
-    const auto twice = std::ranges::adjacent_find(sorted, {}, &Entry::name);
-    if (twice != sorted.end()) {
-        refuse(Subject{"tensor ", (*twice)->name}.text(), "two of them", "one");
-    }
 }
 
 GgufTensor tensor_of(const Entry& entry, Bytes data)
 {
     const Bytes bytes = data.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.size));
     if (const auto element = element_of(entry.type)) {
-        return {.name = entry.name, .view = row_major_view(*element, entry.shape, bytes)};
+        return {.view = row_major_view(*element, entry.shape, bytes)};
     }
     const transformer::BlockFormat& format = *transformer::block_format(entry.type);
     Shape shape = entry.shape;
     shape.back() = shape.back() / format.numbers * format.bytes;
-    return {.name = entry.name, .view = row_major_view(ElementType::uint8, std::move(shape), bytes), .blocks = &format};
+    return {.view = row_major_view(ElementType::uint8, std::move(shape), bytes), .blocks = &format};
 }
 
 void require_version(Reader& reader)
@@ -331,9 +335,8 @@ void require_version(Reader& reader)
 GgufFile read_gguf(Bytes file)
 {
     Reader reader(file);
-    if (!as_text(file).starts_with(magic)) {
-        refuse("the first bytes", in_quotes(as_text(file).substr(0, magic.size())),
-               in_quotes(magic) + ", with which a .gguf begins");
+    if (const std::string_view first = as_text(file).substr(0, magic.size()); !magic.starts_with(first)) {
+        refuse("the first bytes", in_quotes(first), in_quotes(magic) + ", with which a .gguf begins");
     }
     (void)reader.take(magic.size(), {"the first bytes"});
     require_version(reader);
@@ -361,9 +364,10 @@ GgufFile read_gguf(Bytes file)
         require_within(entry, data, alignment);
     }
     require_apart(entries);
-    read.tensors.reserve(entries.size());
     for (const Entry& entry : entries) {
-        read.tensors.push_back(tensor_of(entry, data));
+        if (!read.tensors.emplace(entry.name, tensor_of(entry, data)).second) {
+            refuse(Subject{"tensor ", entry.name}.text(), "two of them", "one");
+        }
     }
     return read;
 }

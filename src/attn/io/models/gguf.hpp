@@ -42,7 +42,6 @@ struct GgufList {
 using GgufValue = std::variant<bool, double, std::string_view, GgufList>;
 
 struct GgufTensor {
-    std::string_view name;
     TensorView view;                                  ///< the shape with its rows first; of blocks the bytes of each row, uint8
     const transformer::BlockFormat* blocks = nullptr; ///< null: numbers
 };
@@ -50,7 +49,7 @@ struct GgufTensor {
 /// All of it lies in the file, which outlives it.
 struct GgufFile {
     std::map<std::string_view, GgufValue> metadata;
-    std::vector<GgufTensor> tensors;
+    std::map<std::string_view, GgufTensor> tensors; ///< by name
 };
 
 /// Throws Error(data) for what is no such file, counts and sizes that the file has no room for (before anything is made of

@@ -118,11 +118,6 @@ void require_usual(const GgufFile& file, const Family& family)
     }
 }
 
-bool has_tensor(const GgufFile& file, std::string_view name)
-{
-    return std::ranges::find(file.tensors, name, &GgufTensor::name) != file.tensors.end();
-}
-
 ConfigValue config_value(const GgufValue& value, std::string_view key)
 {
     if (const auto* truth = std::get_if<bool>(&value)) {
@@ -197,8 +192,8 @@ void add_derived(ConfigValues& values, const Family& family, const GgufFile& fil
         }
     }
     if (family.like_llama) {
-        values["attention_bias"] = has_tensor(file, "blk.0.attn_output.bias");
-        values["mlp_bias"] = has_tensor(file, "blk.0.ffn_up.bias");
+        values["attention_bias"] = file.tensors.contains("blk.0.attn_output.bias");
+        values["mlp_bias"] = file.tensors.contains("blk.0.ffn_up.bias");
     }
     if (const auto scaling = values.find("rope_scaling.type");
         scaling != values.end() && scaling->second == ConfigValue(std::string("none"))) {
@@ -248,18 +243,28 @@ ConfigValues gguf_config(const GgufFile& file)
         if (own == "attention.sliding_window_pattern") {
             add_pattern(values, value, key);
         } else if (std::ranges::find(gguf_names::read_apart, own) == gguf_names::read_apart.end()) {
-            std::string name(hub_name(gguf_names::keys, own).value_or(key));
-            if (name == key) {
-                std::ranges::replace(name, '.', '_'); // in a config a dot stands before what is inside an object
-            }
+            const std::string_view name = hub_name(gguf_names::keys, own).value_or(key);
             if (!name.empty()) {
-                values[std::move(name)] = config_value(value, key);
+                values[std::string(name)] = config_value(value, key);
             }
         }
     }
     add_derived(values, family, file, before);
     add_of_type(values, family, file, before);
     return values;
+}
+
+transformer::ConfigNames gguf_key_names(const GgufFile& file)
+{
+    const Family& family = family_of(file);
+    transformer::ConfigNames names{{"model_type", "general.architecture"}};
+    for (const Name& name : gguf_names::keys) {
+        names.emplace(name.hub, fmt::format("{}.{}", family.architecture, name.gguf));
+    }
+    for (const Name& name : gguf_names::gpt2_keys) {
+        names.emplace(name.hub, names.at(std::string(name.gguf)));
+    }
+    return names;
 }
 
 // ---- tensors ---------------------------------------------------------------------------------------------------------------
@@ -310,7 +315,7 @@ void fuse_phi(Architecture& architecture, const GgufFile& file)
 {
     for (std::size_t l = 0; l < architecture.layers.size(); ++l) {
         transformer::AttentionPart& attention = architecture.layers[l].attention;
-        if (has_tensor(file, fmt::format("blk.{}.attn_qkv.weight", l))) {
+        if (file.tensors.contains(fmt::format("blk.{}.attn_qkv.weight", l))) {
             attention.query.name = fmt::format("layers.{}.self_attn.qkv_proj", l);
             attention.key.name = attention.value.name = attention.query.name;
             fuse(attention);
@@ -321,25 +326,26 @@ void fuse_phi(Architecture& architecture, const GgufFile& file)
 /// The frequencies of Llama 3's rotary positions, as numbers that they are divided by.
 void list_divisors(Architecture& architecture, const GgufFile& file)
 {
-    const auto found = std::ranges::find(file.tensors, divisors, &GgufTensor::name);
+    const auto found = file.tensors.find(divisors);
     if (found == file.tensors.end()) {
         return;
     }
+    const TensorView& view = found->second.view;
     for (transformer::LayerPart& layer : architecture.layers) {
         if (!layer.attention.rope) {
             continue;
         }
         transformer::RopePart& rope = *layer.attention.rope;
         const Shape pairs{(rope.dim + 1) / 2};
-        if (found->view.type != ElementType::float32 || found->view.shape != pairs) {
+        if (view.type != ElementType::float32 || view.shape != pairs) {
             throw Error(ErrorKind::data, "tensor " + in_quotes(divisors),
-                        fmt::format("{} {}", name_of(found->view.type), to_string(found->view.shape)),
+                        fmt::format("{} {}", name_of(view.type), to_string(view.shape)),
                         fmt::format("float32 {}, one for each pair of a head", to_string(pairs)));
         }
         if (rope.scaling != transformer::RopeScaling::none) {
             throw Error(ErrorKind::data, "tensor " + in_quotes(divisors), "together with rope.scaling.type", "one of them");
         }
-        rope.divisors = load<float>(found->view).values;
+        rope.divisors = load<float>(view).values;
         for (const float divisor : rope.divisors) {
             if (!(divisor > 0) || !std::isfinite(divisor)) {
                 throw Error(ErrorKind::data, "tensor " + in_quotes(divisors), fmt::format("{}", divisor), "numbers above 0");
@@ -364,6 +370,7 @@ void settle_for_gguf(Architecture& architecture, const GgufFile& file)
         settle(layer, family);
     }
     settle_norm(architecture.final_norm);
+    architecture.stated_in = "the metadata";
     if (family.model_type == "phi") {
         fuse_phi(architecture, file);
     }
@@ -374,8 +381,8 @@ transformer::Weights gguf_weights(const GgufFile& file)
 {
     const Family& family = family_of(file);
     transformer::Weights weights;
-    for (const GgufTensor& tensor : file.tensors) {
-        weights.add({.name = tensor_name(family.names, tensor.name), .view = tensor.view}, {}, tensor.blocks);
+    for (const auto& [name, tensor] : file.tensors) {
+        weights.add({.name = tensor_name(family.names, name), .view = tensor.view}, {}, tensor.blocks);
     }
     return weights;
 }

@@ -9,9 +9,12 @@
 
 namespace attn::io {
 
-/// By the keys that transformer::describe() asks for; a key that it does not ask for keeps its own, with _ for each dot. Throws
-/// Error(data) for an architecture that is not known, and for a file that is one of several.
+/// By the keys that transformer::describe() asks for; a key that it does not ask for keeps its own. Throws Error(data) for an
+/// architecture that is not known, and for a file that is one of several.
 [[nodiscard]] transformer::ConfigValues gguf_config(const GgufFile& file);
+
+/// What the file calls these keys.
+[[nodiscard]] transformer::ConfigNames gguf_key_names(const GgufFile& file);
 
 /// What a .gguf stores otherwise than model hubs: weights (out, in) alone; of Llama the rows of queries and keys in the order
 /// of neighbouring pairs; of GPT-NeoX all queries, then all keys, then all values; of Gemma the weights of norms with their 1;

@@ -73,7 +73,8 @@ transformer::Weights read_weights(const std::vector<NamedBytes>& files)
 model::Trained read_gguf_model(Bytes file, const std::vector<std::string>& ignored)
 {
     const GgufFile found = read_gguf(file);
-    transformer::Architecture architecture = transformer::describe(transformer::Config(gguf_config(found), ignored));
+    transformer::Architecture architecture =
+        transformer::describe(transformer::Config(gguf_config(found), ignored, gguf_key_names(found)));
     settle_for_gguf(architecture, found);
     return {transformer::Model(std::move(architecture), gguf_weights(found)), text::PieceTokenizer(gguf_tokenizer(found))};
 }

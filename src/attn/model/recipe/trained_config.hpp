@@ -33,7 +33,7 @@ struct TrainedConfig {
     std::optional<Index> target_greedy;    ///< in its place: so many tokens at most, each the likeliest behind those before
     std::vector<Index> parts;              ///< of such a model: whose attentions are shown, as places among part_names
     std::string name;                      ///< of a built-in model, a .gguf, or a folder: with a slash
-    std::vector<std::string> ignored_keys; ///< of its config.json
+    std::vector<std::string> ignored_keys; ///< of its config.json or metadata
     std::string sha256;                    ///< of its files; empty: not stated
     std::string sha256_sample;             ///< of its files, where one is long; empty: not stated
     std::vector<Index> layers;             ///< empty: all
@@ -121,7 +121,7 @@ inline constexpr Fields name{
     at<&TrainedConfig::name>};
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
                                       .allowed = field::texts,
-                                      .meaning = "run although we do not know what these keys of its config.json mean",
+                                      .meaning = "run although we do not know what these keys of its config.json or .gguf mean",
                                       .symbol = "KEY,…",
                                       .spelling = Spelling::key},
                                      at<&TrainedConfig::ignored_keys>};

@@ -50,7 +50,8 @@ std::string number_of_head(Index head)
     return head == mean_of_heads ? std::string(field::head.allowed.instead) : std::to_string(head);
 }
 
-std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin, const FieldInfo* more)
+std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin, const FieldInfo* more,
+                            std::string_view where)
 {
     if (named.empty() || is_mean(named)) {
         return named;
@@ -61,8 +62,8 @@ std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const 
     if (heads.back() >= count) {
         const std::string option = more == nullptr ? "" : origin.option_of(*more);
         throw Error(origin.fault({&field::head}), origin.name_of(field::head), std::to_string(heads.back()),
-                    count > 1        ? fmt::format("0 to {}", count - 1)
-                    : option.empty() ? "0, there is one head"
+                    count > 1        ? fmt::format("0 to {}{}", count - 1, where)
+                    : option.empty() ? fmt::format("0, there is one head{}", where)
                                      : fmt::format("0, there is one head; {} computes more", option));
     }
     return heads;

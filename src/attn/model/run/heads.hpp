@@ -15,10 +15,10 @@ namespace attn::model {
 [[nodiscard]] std::string number_of_head(Index head);
 
 /// The heads that Recipe::head or --head names, ascending and each once; mean_of_heads and nothing are what they were. Throws
-/// Error for one that is none of so many, naming those, and the option by which there would be more where `more` is given:
-/// usage or data, as `origin` says who named it.
+/// Error for one that is none of so many, naming those, `where` they are, and the option by which there would be more where
+/// `more` is given: usage or data, as `origin` says who named it.
 [[nodiscard]] std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin,
-                                          const FieldInfo* more = nullptr);
+                                          const FieldInfo* more = nullptr, std::string_view where = {});
 
 /// The key/value heads that these query heads read, each once.
 [[nodiscard]] std::vector<Index> key_heads_of(const std::vector<Index>& heads, Index H, Index H_kv);

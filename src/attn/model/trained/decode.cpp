@@ -20,13 +20,14 @@ std::vector<Index> decoded(const Trained& trained, const Tokens& source, Index m
     const Matrix<float> encoding =
         transformer::forward(trained.model, {.ids = source.ids}, of_source, work, [](auto&&) {}).last;
     const transformer::Asked asked{.parts = {Part::decoder}, .logits = transformer::Logits::last};
+    transformer::ReadBefore before;
     std::vector<Index> ids{target.start};
     const Index longest = std::min(most + 1, architecture.most_tokens);
     while (std::ssize(ids) < longest) {
-        Tensor<float> logits =
-            transformer::forward(trained.model, {.ids = ids, .encoded = &encoding}, asked, work, [](auto&&) {}).logits;
+        const transformer::TokenInput input{.ids = ids, .encoded = &encoding, .before = &before};
+        Tensor<float> logits = transformer::forward(trained.model, input, asked, work, [](auto&&) {}).logits;
         for (const Index id : target.never) {
-            if (id < logits.columns()) {
+            if (id < logits.columns() && id != target.end) { // which in transformers is never forbidden
                 logits.matrix()(0, id) = -std::numeric_limits<float>::infinity();
             }
         }

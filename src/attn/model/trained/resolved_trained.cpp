@@ -84,6 +84,12 @@ std::vector<std::optional<Part>> parts_of(const TrainedConfig& config)
     return parts.empty() ? std::vector<std::optional<Part>>(1) : parts;
 }
 
+/// " with --part encoder", behind what is allowed of one attention; nothing of a model that has only one.
+std::string with_part(std::optional<Part> part)
+{
+    return part ? fmt::format(" with {} {}", option::part, part_names.at(static_cast<std::size_t>(*part))) : "";
+}
+
 /// What a layer of one attention has, what --show has to name included.
 Show there_of(const TrainedConfig& config, const Trained& trained, std::optional<Part> part)
 {
@@ -147,10 +153,20 @@ std::vector<ResolvedPart> resolved_parts(const TrainedConfig& config, const Trai
         const transformer::Architecture& stack = stack_of(trained.model.architecture(), part);
         const Index count = std::ssize(stack.layers);
         const bool last = config.layers.empty() && show.contains(Item::alignment);
-        parts.push_back({part, &stack, last ? std::vector<Index>{count - 1} : layers_of(config, count, origin),
+        parts.push_back({part, &stack, last ? std::vector<Index>{count - 1} : layers_of(config, part, count, origin),
                          there_of(config, trained, part)});
     }
     return parts;
+}
+
+/// "--part encoder,cross", or "this model" of one that has only one attention.
+std::string name_of_parts(const TrainedConfig& config)
+{
+    std::string names;
+    for (const Index part : config.parts) {
+        names.append(names.empty() ? "" : ",").append(part_names.at(static_cast<std::size_t>(part)));
+    }
+    return names.empty() ? "this model" : fmt::format("{} {}", option::part, names);
 }
 
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
@@ -177,7 +193,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
             names += is_choice(each) ? "" : (names.empty() ? "" : ", ") + std::string(name_of(each));
         }
         throw Error(ErrorKind::usage, option::show, name_of(item),
-                    (words ? "with --set join=words: " : "what this model gives: ") + names);
+                    (words ? "with --set join=words: " : fmt::format("what {} gives: ", name_of_parts(config))) + names);
     }
     for (const auto& [item, partner] : {std::pair(Item::tokens, Item::key_tokens), {Item::token_ids, Item::key_token_ids}}) {
         if (asked.contains(item) && existing.contains(partner)) { // the words of one are of little use without the other's
@@ -212,7 +228,8 @@ std::map<Index, std::vector<Index>> heads_of_layers(const TrainedConfig& config,
         for (const Index layer : each.layers) {
             const auto own = named.find(layer);
             const Index H = attention_of(each.stack->layers[static_cast<std::size_t>(layer)], each.part).H;
-            all.insert_or_assign(layer, heads_of(own == named.end() ? config.head : own->second, H, origin));
+            all.insert_or_assign(
+                layer, heads_of(own == named.end() ? config.head : own->second, H, origin, nullptr, with_part(each.part)));
         }
     }
     return all;
@@ -283,7 +300,8 @@ Tokens tokens_of_sentence(const TrainedConfig& config, const Trained& trained, c
     if (tokens.ids.empty() || blank) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
-    transformer::require_tokens(architecture, {tokens.ids, tokens.piece_types}, ErrorKind::data);
+    transformer::require_tokens(architecture, {tokens.ids, tokens.piece_types}, ErrorKind::data,
+                                config.parts.empty() ? "tokens" : "tokens of the sentence"); // or else the target's
     return tokens;
 }
 
@@ -334,18 +352,18 @@ Tokens tokens_of_run(const ResolvedTrained& run)
     } else {
         tokens = target_of(config, *tokenizer, stack.target);
     }
-    transformer::require_tokens(stack, {tokens.ids, {}}, ErrorKind::data);
+    transformer::require_tokens(stack, {tokens.ids, {}}, ErrorKind::data, "tokens of the target");
     return tokens;
 }
 
 /// The rows that --query names.
 std::vector<Index> named_rows(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
 {
-    Recipe recipe;
-    recipe.query = config.query;
-    Words words;
-    words.tokens = tokens;
-    return query_positions(recipe, words, origin);
+    Lookup lookup = lookup_of(field::query, {}, origin);
+    if (!config.parts.empty()) {
+        lookup.of = config.decodes() ? "the target" : "the sentence";
+    }
+    return places_of(config.query, tokens, lookup);
 }
 
 // ---- memory ----------------------------------------------------------------------------------------------------------
@@ -393,7 +411,7 @@ void require_room(const ResolvedTrained& run)
 
 } // namespace
 
-std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Origin& origin)
+std::vector<Index> layers_of(const TrainedConfig& config, std::optional<Part> part, Index count, const Origin& origin)
 {
     if (config.layers.empty() || config.layers == std::vector<Index>{-1}) {
         return indices(count);
@@ -403,7 +421,7 @@ std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Ori
     layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
     if (layers.back() >= count) {
         throw Error(origin.fault({&trained_field::layers}), origin.name_of(trained_field::layers),
-                    std::to_string(layers.back()), fmt::format("a layer from 0 to {}", count - 1));
+                    std::to_string(layers.back()), fmt::format("a layer from 0 to {}{}", count - 1, with_part(part)));
     }
     return layers;
 }

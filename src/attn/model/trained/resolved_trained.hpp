@@ -13,8 +13,10 @@
 
 namespace attn::model {
 
-/// The layers that the config names, of so many: ascending and each once. Throws Error for one that is not there.
-[[nodiscard]] std::vector<Index> layers_of(const TrainedConfig& config, Index count, const Origin& origin);
+/// The layers that the config names, of the so many with this attention: ascending and each once. Throws Error for one that is
+/// not there.
+[[nodiscard]] std::vector<Index> layers_of(const TrainedConfig& config, std::optional<Part> part, Index count,
+                                           const Origin& origin);
 
 /// The heads that the config names layer by layer, in its order. Throws Error(data) for what is no LAYER.HEAD.
 [[nodiscard]] std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config);

@@ -1,6 +1,7 @@
 #include "attn/model/trained/run_trained.hpp"
 
 #include "attn/math/elementary.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/taken.hpp"
@@ -270,6 +271,13 @@ public:
         if (run.input.types.size() < run.tokens.piece_types.size()) {
             result_.warnings.emplace_back("the template of the tokenizer gives token types, which this model has no table for; "
                                           "they change nothing");
+        }
+        const std::optional<Index>& most = run.config.target_greedy;
+        const Index positions = run.trained.model.architecture().most_tokens, T = std::ssize(run.tokens.ids);
+        if (most && T == positions && T <= *most) {
+            result_.warnings.push_back(
+                fmt::format("{} {}: the decoder wrote {} and has positions for no more, {} with its start",
+                            option::target_greedy, *most, counted(T - 1, "token"), positions));
         }
     }
 

@@ -141,6 +141,7 @@ Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokeni
 Tokens target_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer, const transformer::TargetPart& target)
 {
     constexpr int of_template = -1;
+    text::require_utf8(*config.target, "the target");
     std::vector<Piece> pieces = tokenizer.encode(*config.target);
     if (!pieces.empty() && pieces.back().sentence == of_template) {
         pieces.pop_back();
@@ -178,12 +179,13 @@ Tokens ids_of(const TrainedConfig& config, const Trained& trained)
         throw Error(ErrorKind::usage, "--set join=words is for a sentence, whose words the pieces are joined to, not for ids");
     }
     const transformer::Architecture& architecture = trained.model.architecture();
-    const Index rows = (architecture.encoder ? *architecture.encoder : architecture).embedding.V;
+    const bool encodes = architecture.encoder != nullptr;
+    const Index rows = (encodes ? *architecture.encoder : architecture).embedding.V;
     Tokens tokens{.words = {}, .ids = config.ids, .piece_types = {}, .types = {}, .offsets = {}};
     for (const Index id : config.ids) {
         if (id >= rows) {
-            throw Error(ErrorKind::data, "token id", std::to_string(id),
-                        fmt::format("0 to {}, the rows of the model's embedding", rows - 1));
+            throw Error(ErrorKind::data, encodes ? "token id of the sentence" : "token id", std::to_string(id),
+                        fmt::format("0 to {}, the rows of the {}'s embedding", rows - 1, encodes ? "encoder" : "model"));
         }
         tokens.words.push_back(trained.tokenizer ? shown(id, *trained.tokenizer) : std::to_string(id));
     }

@@ -74,8 +74,15 @@ struct SvgOptions {
 /// before anything is written.
 void write_svg(const model::Result& result, std::span<const model::Summary> summaries, const SvgOptions& options, Buffer& out);
 
-/// Throws Error(too_large) for weights (heads, rows, columns) with more rows or columns than one heat map has room for.
-void require_places(const Shape& shape);
+/// What is known of a picture before there are numbers.
+struct PlannedPicture {
+    Plot plot = Plot::heat_map;
+    bool weights = true; ///< otherwise scores
+    bool layers = false; ///< it shows several
+};
+/// Throws Error(too_large) for an array (heads, rows, columns) with more numbers than a picture could hold, or more rows or
+/// columns than one heat map has room for.
+void require_picture_size(const Shape& shape, const PlannedPicture& planned);
 
 /// Any picture as a heat map. Throws Error(too_large) likewise.
 void write_heat_map(const Picture& picture, const SvgOptions& options, Buffer& buffer);

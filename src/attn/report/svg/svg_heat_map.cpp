@@ -38,14 +38,17 @@ void require_places(const Picture& picture)
 
 } // namespace
 
-void require_places(const Shape& shape)
+void require_picture_size(const Shape& shape, const PlannedPicture& planned)
 {
-    Picture picture;
-    picture.weights = true;
-    picture.heads = shape.at(0);
-    picture.rows = shape.at(1);
-    picture.columns = shape.at(2);
-    require_places(picture);
+    require_cells(shape);
+    if (planned.plot == Plot::heat_map && !planned.layers) {
+        Picture picture;
+        picture.weights = planned.weights;
+        picture.heads = shape.at(0);
+        picture.rows = shape.at(1);
+        picture.columns = shape.at(2);
+        require_places(picture);
+    }
 }
 
 HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)

@@ -36,8 +36,10 @@ std::vector<Index> single_ids(Config& config, std::string_view key)
 {
     std::vector<Index> ids;
     for (Index i = 0; config.has({fmt::format("{}.{}", key, i)}); ++i) {
-        if (const std::vector<Index> list = config.places({fmt::format("{}.{}", key, i)}); list.size() == 1) {
-            ids.push_back(list.front());
+        constexpr Index none = -1;
+        const Index id = config.place({fmt::format("{}.{}.0", key, i)}, none);
+        if (id != none && !config.has({fmt::format("{}.{}.1", key, i)})) {
+            ids.push_back(id);
         }
     }
     return ids;

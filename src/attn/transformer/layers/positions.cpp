@@ -61,7 +61,7 @@ std::vector<double> frequencies(const RopePart& rope)
     return list;
 }
 
-Rotation rotation(const RopePart& rope, Index T)
+Rotation rotation(const RopePart& rope, Index T, Index first)
 {
     if (T > core::most_positions) {
         throw Error(ErrorKind::internal, "rotary positions", fmt::format("{} tokens", T),
@@ -69,10 +69,10 @@ Rotation rotation(const RopePart& rope, Index T)
     }
     const std::vector<double> list = frequencies(rope);
     const auto pairs = static_cast<Index>(list.size());
-    Rotation by{Matrix<double>(T, pairs), Matrix<double>(T, pairs)};
-    for (Index p = 0; p < T; ++p) {
+    Rotation by{Matrix<double>(T - first, pairs), Matrix<double>(T - first, pairs)};
+    for (Index p = 0; p < T - first; ++p) {
         for (Index n = 0; n < pairs; ++n) {
-            const auto [sine, cosine] = math::sincos(static_cast<double>(p) * list[static_cast<std::size_t>(n)]);
+            const auto [sine, cosine] = math::sincos(static_cast<double>(first + p) * list[static_cast<std::size_t>(n)]);
             by.cosine(p, n) = cosine;
             by.sine(p, n) = sine;
         }
@@ -114,13 +114,13 @@ Index bucket_of(Index distance, const RelativeBiasPart& part)
     return first + std::min(grown, buckets - 1);
 }
 
-Tensor<float> relative_bias(const RelativeBiasPart& part, const Matrix<float>& table, Index T)
+Tensor<float> relative_bias(const RelativeBiasPart& part, const Matrix<float>& table, Index T, Index first)
 {
-    Tensor<float> bias({table.cols(), T, T});
+    Tensor<float> bias({table.cols(), T - first, T});
     for (Index h = 0; h < table.cols(); ++h) {
-        for (Index i = 0; i < T; ++i) {
+        for (Index i = first; i < T; ++i) {
             for (Index j = 0; j < T; ++j) {
-                bias.matrix(h)(i, j) = table(bucket_of(j - i, part), h);
+                bias.matrix(h)(i - first, j) = table(bucket_of(j - i, part), h);
             }
         }
     }

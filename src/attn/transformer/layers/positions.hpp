@@ -23,12 +23,12 @@ namespace attn::transformer {
 /// One for each pair, in radians a position.
 [[nodiscard]] std::vector<double> frequencies(const RopePart& rope);
 
-/// Cosines and sines of positions 0 … T-1.
+/// Cosines and sines of positions in a row.
 struct Rotation {
-    Matrix<double> cosine, sine; ///< (T, pairs)
+    Matrix<double> cosine, sine; ///< (positions, pairs)
 };
-/// For at most core::most_positions.
-[[nodiscard]] Rotation rotation(const RopePart& rope, Index T);
+/// Of positions first … T-1, at most core::most_positions.
+[[nodiscard]] Rotation rotation(const RopePart& rope, Index T, Index first = 0);
 
 /// Turns each head of X (T, heads·d) in place.
 void rotate(Matrix<float>& X, Index d, const Rotation& by);
@@ -40,7 +40,7 @@ void rotate(Matrix<float>& X, Index d, const Rotation& by);
 /// distance each, and the others grow by a constant factor up to most_distance.
 [[nodiscard]] Index bucket_of(Index distance, const RelativeBiasPart& part);
 
-/// table (buckets, H) → (H, T, T)
-[[nodiscard]] Tensor<float> relative_bias(const RelativeBiasPart& part, const Matrix<float>& table, Index T);
+/// table (buckets, H) → (H, T - first, T): the rows from `first` on
+[[nodiscard]] Tensor<float> relative_bias(const RelativeBiasPart& part, const Matrix<float>& table, Index T, Index first = 0);
 
 } // namespace attn::transformer

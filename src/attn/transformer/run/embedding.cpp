@@ -17,12 +17,12 @@ std::vector<Index> position_rows(const EmbeddingPart& part, const std::vector<In
 }
 
 Matrix<float> embed(const Model& model, const EmbeddingPart& part, const std::vector<Index>& ids,
-                    const std::vector<Index>& types)
+                    const std::vector<Index>& types, Index first)
 {
     const std::vector<Index> places = position_rows(part, ids);
     const auto scale = static_cast<float>(part.scale);
-    Matrix<float> X(static_cast<Index>(ids.size()), part.size);
-    for (std::size_t t = 0; t < ids.size(); ++t) {
+    Matrix<float> X(std::ssize(ids) - first, part.size);
+    for (auto t = static_cast<std::size_t>(first); t < ids.size(); ++t) {
         RowVector<float> x = row_of(model.table(part.words), ids[t]) * scale;
         if (!part.types.empty()) {
             x += row_of(model.table(part.types), types.empty() ? 0 : types[t]);
@@ -33,7 +33,7 @@ Matrix<float> embed(const Model& model, const EmbeddingPart& part, const std::ve
         if (part.sinusoidal) {
             x += sinusoid(places[t], part.size);
         }
-        X.row(static_cast<Index>(t)) = x;
+        X.row(static_cast<Index>(t) - first) = x;
     }
     if (part.norm) {
         normalise(X, model.norm(*part.norm));

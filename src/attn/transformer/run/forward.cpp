@@ -60,7 +60,13 @@ Matrix<float> joined(const Tensor<float>& heads)
 /// What the layers of one sentence share, made when the first of them needs it.
 class Shared {
 public:
-    Shared(const Model& model, const Architecture& stack, Index T) : model_(model), stack_(stack), T_(T) {}
+    /// Of tokens first … T-1, which see all.
+    Shared(const Model& model, const Architecture& stack, Index T, Index first)
+        : model_(model), stack_(stack), T_(T), first_(first)
+    {
+    }
+
+    [[nodiscard]] Index first() const { return first_; }
 
     /// Layers have the same rotation, or one of two: the one of the layer before is often another one.
     const Rotation& rotation_of(const RopePart& rope)
@@ -70,16 +76,16 @@ public:
                 return *made;
             }
         }
-        rotations_.emplace_back(rope, std::make_unique<Rotation>(rotation(rope, T_)));
+        rotations_.emplace_back(rope, std::make_unique<Rotation>(rotation(rope, T_, first_)));
         return *rotations_.back().second;
     }
 
-    /// (H, T, T), or nothing
+    /// (H, T - first, T), or nothing
     const std::optional<Tensor<float>>& bias()
     {
         const auto& part = stack_.relative_bias;
         if (part && !bias_) {
-            bias_ = relative_bias(*part, all_rows(model_.table(part->name)), T_);
+            bias_ = relative_bias(*part, all_rows(model_.table(part->name)), T_, first_);
         }
         return bias_;
     }
@@ -87,7 +93,7 @@ public:
 private:
     const Model& model_;
     const Architecture& stack_;
-    Index T_;
+    Index T_, first_;
     std::vector<std::pair<RopePart, std::unique_ptr<Rotation>>> rotations_;
     std::optional<Tensor<float>> bias_;
 };
@@ -101,12 +107,21 @@ struct Rows {
 
 /// One of the sentences that run side by side.
 struct Sentence {
-    Rows tokens, encoded; ///< its own, and what its encoder gave
+    Rows tokens, encoded; ///< its own, and what its encoder gave: what was not read before
     Shared shared;
+    ReadBefore::Layer* before = nullptr; ///< in the layer that runs
 };
 
-/// X (T, D), projected → (heads, T, d), normalised where the architecture says so, and turned.
-Tensor<float> heads_of(Matrix<float> X, Index d, const std::optional<Norm>& norm, const Rotation* turn)
+/// Adds rows below those that are there, and gives all.
+const Matrix<float>& with(Matrix<float>& all, const Matrix<float>& more)
+{
+    all.conservativeResize(all.rows() + more.rows(), more.cols());
+    all.bottomRows(more.rows()) = more;
+    return all;
+}
+
+/// X (T, D), projected, normalised where the architecture says so, and turned.
+Matrix<float> turned(Matrix<float> X, Index d, const std::optional<Norm>& norm, const Rotation* turn)
 {
     if (norm) {
         normalise(X, *norm);
@@ -114,7 +129,7 @@ Tensor<float> heads_of(Matrix<float> X, Index d, const std::optional<Norm>& norm
     if (turn != nullptr) {
         rotate(X, d, *turn);
     }
-    return split(X, d);
+    return X;
 }
 
 core::AttentionOptions options_of(const AttentionPart& part, bool causal)
@@ -186,10 +201,16 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Sequence
     const auto norm = [&](const std::optional<NormPart>& own) { return own ? std::optional(model.norm(*own)) : std::nullopt; };
     const Rotation* turn = part.rope ? &sentence.shared.rotation_of(*part.rope) : nullptr;
     const Rows& read = of.encoded != nullptr ? sentence.encoded : sentence.tokens;
+    Matrix<float> K = turned(read.of(projected[1]), part.d, norm(part.key_norm), turn), V = read.of(projected[2]);
+    if (sentence.before != nullptr) {
+        auto& [keys, values] = of.encoded != nullptr ? sentence.before->cross : sentence.before->own;
+        K = with(keys, K);
+        V = with(values, V);
+    }
     LayerStages done;
-    done.queries = heads_of(sentence.tokens.of(projected[0]), part.d, norm(part.query_norm), turn);
-    done.keys = heads_of(read.of(projected[1]), part.d, norm(part.key_norm), turn);
-    done.values = split(read.of(projected[2]), part.d);
+    done.queries = split(turned(sentence.tokens.of(projected[0]), part.d, norm(part.query_norm), turn), part.d);
+    done.keys = split(K, part.d);
+    done.values = split(V, part.d);
     for (const Tensor<float>* heads : {&done.queries, &done.keys, &done.values}) { // infinities would look like a mask
         if (!all_finite(std::span<const float>(heads->values))) {
             throw Error(ErrorKind::data, "queries, keys or values beside " + in_quotes(part.query.name),
@@ -200,6 +221,9 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Sequence
         .queries = core::as_batch(done.queries), .keys = core::as_batch(done.keys), .values = core::as_batch(done.values)};
     if (const auto& bias = sentence.shared.bias(); of.biased && bias) {
         inputs.mask = core::as_batch(*bias);
+    }
+    if (const Index first = sentence.shared.first(); first > 0 && of.encoded == nullptr) {
+        inputs.offsets = {first};
     }
     const core::AttentionOptions options = options_of(part, of.causal);
     done.stages = core::attention<float>(inputs, options, asked.heads.empty() ? asked.stages : core::StageSelection{}, work);
@@ -385,11 +409,11 @@ void require_finite(const Matrix<float>& X, Index layer)
 
 } // namespace
 
-void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault)
+void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault, std::string_view thing)
 {
     const Index T = std::ssize(input.ids);
     if (T < 1 || T > architecture.most_tokens) {
-        throw Error(fault, "tokens", std::to_string(T),
+        throw Error(fault, thing, std::to_string(T),
                     fmt::format("1 to {}, for which this model has positions", architecture.most_tokens));
     }
     if (!input.types.empty() && input.types.size() != input.ids.size()) {
@@ -432,15 +456,21 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
             throw Error(ErrorKind::internal, "forward: what the encoder gave",
                         input.encoded == nullptr ? "none" : "another size", fmt::format("(S, {})", architecture.D));
         }
-        const Index T = std::ssize(input.ids), S = architecture.encoder ? input.encoded->rows() : 0;
-        sentences.push_back({{tokens.count, T}, {encoded.count, S}, Shared(model, architecture, T)});
-        tokens.count += T;
+        const Index first = input.before == nullptr ? 0 : input.before->tokens, T = std::ssize(input.ids);
+        const Index S = architecture.encoder && first == 0 ? input.encoded->rows() : 0;
+        sentences.push_back({{tokens.count, T - first}, {encoded.count, S}, Shared(model, architecture, T, first)});
+        tokens.count += T - first;
         encoded.count += S;
+        if (input.before != nullptr) {
+            input.before->tokens = T;
+            input.before->layers.resize(architecture.layers.size());
+        }
     }
     Matrix<float> X(tokens.count, architecture.D), E(encoded.count, architecture.D);
     for (std::size_t i = 0; i < sentences.size(); ++i) {
-        const auto& [own, read, shared] = sentences[i];
-        X.middleRows(own.first, own.count) = embed(model, architecture.embedding, inputs[i].ids, inputs[i].types);
+        const auto& [own, read, shared, before] = sentences[i];
+        X.middleRows(own.first, own.count) =
+            embed(model, architecture.embedding, inputs[i].ids, inputs[i].types, shared.first());
         if (read.count > 0) {
             E.middleRows(read.first, read.count) = *inputs[i].encoded;
         }
@@ -456,6 +486,10 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
     const Layers layers{model, architecture.causal, architecture.encoder ? &E : nullptr, sentences};
     for (Index l = 0; l < count; ++l) {
         keep_states();
+        for (std::size_t i = 0; i < sentences.size(); ++i) {
+            ReadBefore* before = inputs[i].before;
+            sentences[i].before = before == nullptr ? nullptr : &before->layers.at(static_cast<std::size_t>(l));
+        }
         const Asked own = asked_of(asked, l);
         const bool goes_on = l + 1 < count || states_asked || own.lens;
         std::vector<LayerStages> done =

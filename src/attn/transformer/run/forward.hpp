@@ -19,14 +19,29 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace attn::transformer {
+
+/// What a decoder has read so far of its tokens and of what its encoder gave, so that neither is read again.
+struct ReadBefore {
+    struct KeysAndValues {
+        Matrix<float> keys, values; ///< (S, H_kv·d), as they enter the scores
+    };
+    struct Layer {
+        KeysAndValues own, cross;
+    };
+    Index tokens = 0;
+    std::vector<Layer> layers = {}; ///< all of them
+};
 
 struct TokenInput {
     std::vector<Index> ids = {};            ///< (T), at least one
     std::vector<Index> types = {};          ///< (T), or none: all 0. Only for architectures that have types
     const Matrix<float>* encoded = nullptr; ///< (S, D): Outputs::last of the encoder, for its decoder alone
+    ReadBefore* before = nullptr; ///< of these ids: the others are read, at least one, and added to it. Outputs are of those
+                                  ///< alone. Null: nothing was. Every layer has to run
 };
 
 enum class Logits {
@@ -69,8 +84,10 @@ struct Outputs {
 
 using Take = std::function<void(LayerStages&& stages)>;
 
-/// Throws Error of this kind for no or too many tokens, and another number of types. The architecture is the stack's.
-void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault);
+/// Throws Error of this kind for no or too many tokens, and another number of types. The architecture is the stack's. `thing`
+/// says whose tokens they are.
+void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault,
+                    std::string_view thing = "tokens");
 /// Likewise for ids and types that the model has no row for, and more tokens than the layers have positions for.
 void require_rows(const Architecture& architecture, const TokenInput& input, const Asked& asked, ErrorKind fault);
 

@@ -122,12 +122,13 @@ void settle_head(Architecture& architecture, const Entries& entries)
     }
 }
 
-void require_tensor(const NeededTensor& needed, const Entries& entries)
+/// `asked_by`: config.json, say.
+void require_tensor(const NeededTensor& needed, const Entries& entries, const std::string& asked_by)
 {
     const auto entry = entries.find(needed.name);
     if (entry == entries.end()) {
-        throw Error(ErrorKind::data, fmt::format("tensor {}: missing; the model's config asks for it, with the shape {}",
-                                                 in_quotes(needed.name), to_string(needed.shape)));
+        throw Error(ErrorKind::data, fmt::format("tensor {}: missing; {} asks for it, with the shape {}",
+                                                 in_quotes(needed.name), asked_by, to_string(needed.shape)));
     }
     const std::string thing = "tensor " + in_quotes(needed.name);
     const auto& [tensor, unread, blocks] = entry->second;
@@ -140,7 +141,7 @@ void require_tensor(const NeededTensor& needed, const Entries& entries)
     const Shape shape = WeightMatrix{view, blocks}.shape();
     if (shape != needed.shape) {
         throw Error(ErrorKind::data, thing + ": shape", to_string(shape),
-                    to_string(needed.shape) + ", which the model's config asks for");
+                    fmt::format("{}, which {} asks for", to_string(needed.shape), asked_by));
     }
     if (view.swapped || view.strides != row_major_strides(view.shape)) {
         throw Error(ErrorKind::data, thing + ": order of its bytes", "another one", "row-major, little-endian");
@@ -181,7 +182,7 @@ Model::Model(Architecture architecture, const Weights& weights) : architecture_(
     }
     std::set<std::string, std::less<>> needed;
     for (NeededTensor& tensor : needed_tensors(architecture_)) {
-        require_tensor(tensor, entries);
+        require_tensor(tensor, entries, architecture_.stated_in);
         tensors_.emplace(tensor.name, entries.find(tensor.name)->second);
         needed.insert(std::move(tensor.name));
     }

@@ -113,11 +113,11 @@ TEST(Gguf, ReadsTensorsWithTheirRowsFirst)
                                    numbers + std::string(24, '\0') + std::string(68, '\1'));
     const io::GgufFile read = io::read_gguf(io::as_bytes(bytes));
     ASSERT_EQ(read.tensors.size(), 2U);
-    EXPECT_EQ(read.tensors[0].view.shape, (Shape{2, 1}));
-    EXPECT_EQ(attn::load<float>(read.tensors[0].view).values, (std::vector<float>{1, 2}));
-    EXPECT_EQ(read.tensors[1].blocks->name, "Q8_0");
-    EXPECT_EQ(read.tensors[1].view.shape, (Shape{2, 34}));
-    EXPECT_EQ(read.tensors[1].view.bytes.data(), io::as_bytes(bytes).data() + bytes.size() - 68);
+    EXPECT_EQ(read.tensors.at("w").view.shape, (Shape{2, 1}));
+    EXPECT_EQ(attn::load<float>(read.tensors.at("w").view).values, (std::vector<float>{1, 2}));
+    EXPECT_EQ(read.tensors.at("q").blocks->name, "Q8_0");
+    EXPECT_EQ(read.tensors.at("q").view.shape, (Shape{2, 34}));
+    EXPECT_EQ(read.tensors.at("q").view.bytes.data(), io::as_bytes(bytes).data() + bytes.size() - 68);
 }
 
 TEST(Gguf, JudgesCountsBeforeItMakesRoomForThem)
@@ -125,11 +125,28 @@ TEST(Gguf, JudgesCountsBeforeItMakesRoomForThem)
     const std::string head = "GGUF" + number<std::uint32_t>(3);
     const std::uint64_t many = 1'000'000'000'000;
     EXPECT_EQ(refusal(head + number(many) + number<std::uint64_t>(0) + std::string(320, '\0')),
-              "the number of tensors: got 1000000000000; allowed: up to 10, for which the file has room");
-    EXPECT_EQ(refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::text, many, {}))})).substr(0, 45),
-              "the value of 'a': got 1000000000000; allowed:");
+              "the number of tensors: got 1000000000000; allowed: up to 65536");
+    EXPECT_EQ(refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::text, many, {}))})),
+              "the file ends too early for the value of 'a', 1000000000000: got 64 bytes; allowed: 8000000000049 or more; is it "
+              "cut short?");
     EXPECT_EQ(refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::list, 1, list(io::GgufKind::u8, 0, {})))})),
               "the value of 'a': got a list of lists; allowed: a list of numbers, texts or bools");
+}
+
+TEST(Gguf, SaysWhereTheFileEndsTooEarlyAndHowLongItIs)
+{
+    const std::string whole = file({key("a", "x")}, {tensor("t", {4}, 0, 0)}, std::string(16, '\0'));
+    const auto cut = [&](std::size_t size) { return refusal(whole.substr(0, size)); };
+    const std::string begins = "the file ends too early for ";
+    EXPECT_EQ(cut(0), begins + "the first bytes: got 0 bytes; allowed: 4 or more; is it cut short?");
+    EXPECT_EQ(cut(3), begins + "the first bytes: got 3 bytes; allowed: 4 or more; is it cut short?");
+    EXPECT_EQ(cut(6), begins + "the version: got 6 bytes; allowed: 8 or more; is it cut short?");
+    EXPECT_EQ(cut(24), begins + "the number of tensors, 1: got 24 bytes; allowed: 48 or more; is it cut short?");
+    EXPECT_EQ(refusal(file({key("a", "x")}).substr(0, 45)),
+              begins + "the value of 'a': got 45 bytes; allowed: 46 or more; is it cut short?");
+    const std::string promise = key("a", io::GgufKind::text, number(~std::uint64_t{0}));
+    EXPECT_EQ(refusal(file({promise})),
+              begins + "the value of 'a': got 64 bytes; allowed: 18446744073709551615 or more; is it cut short?");
 }
 
 TEST(Gguf, RefusesTensorsThatOverlapOrEndBehindTheFile)
