@@ -264,7 +264,8 @@ struct PieceTokenizer::Parts {
     [[nodiscard]] Piece piece_of(const AddedToken& token, Span source) const
     {
         const Index id = id_by_name(token.content, token.id);
-        return {.id = id, .text = token.content, .begin = source.begin, .end = source.end, .special = token.special};
+        return {
+            .id = id, .text = token.content, .begin = source.begin, .end = source.end, .special = token.special, .found = true};
     }
     [[nodiscard]] Piece piece_of(const Token& token, std::string_view word, Span source) const
     {
@@ -335,7 +336,7 @@ void PieceTokenizer::Parts::trim(std::vector<Piece>& pieces, std::string_view se
     for (Piece& piece : pieces) {
         const bool is_first = &piece == &pieces.front() || piece.begin == 0;
         const std::string_view itself = sentence.substr(piece.begin, piece.end - piece.begin);
-        Span spaces = spaces_around(by_id.require(piece.id).added ? itself : std::string_view(piece.text));
+        Span spaces = spaces_around(piece.found ? itself : std::string_view(piece.text));
         if (is_first && trimmed->prefix_space && spaces.begin > 0) {
             --spaces.begin; // it may have been put there
         }

@@ -24,6 +24,7 @@ struct Piece {
     Index type = 0;        ///< token type id
     int sentence = 0;      ///< 0, 1; -1: the template's
     bool special = false;  ///< of the template, or an added token that the file calls special
+    bool found = false;    ///< an added token that the sentence has, with the spaces that it takes
 
     [[nodiscard]] bool operator==(const Piece&) const = default;
 };

@@ -102,7 +102,7 @@ TEST(PieceTokenizer, TakesAnAddedTokenOutOfTextUntouched)
 {
     const std::vector<Piece> pieces = PieceTokenizer(bert()).encode("the[MASK]sat [mask]");
     EXPECT_EQ(text_of(pieces), "[CLS] the [MASK] sat [UNK] [UNK] [UNK] [SEP]"); // "[", "mask" and "]" are ordinary text
-    EXPECT_EQ(pieces[2], (Piece{.id = 4, .text = "[MASK]", .begin = 3, .end = 9, .special = true}));
+    EXPECT_EQ(pieces[2], (Piece{.id = 4, .text = "[MASK]", .begin = 3, .end = 9, .special = true, .found = true}));
 }
 
 TEST(PieceTokenizer, LooksForNormalizedTokensInNormalizedText)
@@ -112,7 +112,7 @@ TEST(PieceTokenizer, LooksForNormalizedTokensInNormalizedText)
     const PieceTokenizer tokenizer(std::move(spec));
     const std::vector<Piece> pieces = tokenizer.encode("cat néw sat");
     ASSERT_EQ(text_of(pieces), "[CLS] cat NEW sat [SEP]");
-    EXPECT_EQ(pieces[2], (Piece{.id = 20, .text = "NEW", .begin = 4, .end = 8}));
+    EXPECT_EQ(pieces[2], (Piece{.id = 20, .text = "NEW", .begin = 4, .end = 8, .found = true}));
     EXPECT_EQ(tokenizer.size(), 21);
     EXPECT_EQ(tokenizer.id_of("NEW"), 20);
 }
@@ -201,6 +201,30 @@ TEST(PieceTokenizer, LeavesSpacesOutOfTrimmedBounds)
     EXPECT_EQ(bounds({}), "0-4 4-8 ");
     EXPECT_EQ(bounds(TrimmedBounds{.prefix_space = false}), "1-4 5-8 ");
     EXPECT_EQ(bounds(TrimmedBounds{.prefix_space = true}), "0-4 5-8 ");
+}
+
+TEST(PieceTokenizer, TrimsWhatAnAddedTokenTookAlsoWhereTheVocabularyHasIt)
+{
+    TokenizerSpec spec = byte_level();
+    spec.vocabulary = list_of({"t", "h", "e", "Ġ", "Ã", "©", "th", "the", "Ġthe", "<mask>"});
+    spec.added = {{.id = 9, .content = "<mask>", .lstrip = true}};
+    spec.trimmed = TrimmedBounds();
+    const std::vector<Piece> pieces = PieceTokenizer(std::move(spec)).encode("the <mask>");
+    ASSERT_EQ(text_of(pieces), "the <mask>");
+    EXPECT_EQ(pieces[1].begin, 4U);
+    EXPECT_EQ(pieces[1].end, 10U);
+}
+
+TEST(PieceTokenizer, TrimsNothingOfAnUnknownWord)
+{
+    TokenizerSpec spec = bert();
+    spec.added.push_back({.id = 1, .content = "[UNK]"});
+    spec.trimmed = TrimmedBounds();
+    const std::vector<Piece> pieces =
+        PieceTokenizer(std::move(spec)).encode("Ġⅷ"); // begins with how byte-level pieces write a space
+    ASSERT_EQ(text_of(pieces), "[CLS] [UNK] [SEP]");
+    EXPECT_EQ(pieces[1].begin, 0U);
+    EXPECT_EQ(pieces[1].end, 5U);
 }
 
 TEST(PieceTokenizer, TrimsWholeCharacters)
