@@ -126,9 +126,10 @@ TEST(Gguf, JudgesCountsBeforeItMakesRoomForThem)
     const std::uint64_t many = 1'000'000'000'000;
     EXPECT_EQ(refusal(head + number(many) + number<std::uint64_t>(0) + std::string(320, '\0')),
               "the number of tensors: got 1000000000000; allowed: up to 65536");
-    EXPECT_EQ(refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::text, many, {}))})),
-              "the file ends too early for the value of 'a', 1000000000000: got 64 bytes; allowed: 8000000000049 or more; is it "
-              "cut short?");
+    EXPECT_EQ(
+        refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::text, many, {}))})),
+        "the file ends too early for the value of 'a', 1000000000000: got 64 bytes; allowed: 8000000000049 or more; is it "
+        "cut short?");
     EXPECT_EQ(refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::list, 1, list(io::GgufKind::u8, 0, {})))})),
               "the value of 'a': got a list of lists; allowed: a list of numbers, texts or bools");
 }
