@@ -320,6 +320,13 @@ Index held_by(const transformer::Architecture& stack, const Tokens& tokens)
     return at_once * T * stack.D + (stack.relative_bias ? stack.layers.front().attention.H * T * T : 0);
 }
 
+/// How many numbers a decoder keeps of a sentence while it writes: keys and values in each layer.
+Index kept_by(const transformer::Architecture& decoder, const Tokens& source)
+{
+    const transformer::AttentionPart& part = decoder.layers.front().attention;
+    return 2 * std::ssize(decoder.layers) * std::ssize(source.ids) * part.H_kv * part.d;
+}
+
 /// Throws Error(too_large) for numbers that do not fit.
 void require_numbers(Index numbers, const RunSettings& settings)
 {
@@ -339,7 +346,8 @@ Tokens tokens_of_run(const ResolvedTrained& run)
     const std::optional<text::PieceTokenizer>& tokenizer = run.trained.target_tokenizer();
     Tokens tokens;
     if (config.target_greedy) {
-        require_numbers(held_by(*run.trained.model.architecture().encoder, *run.source), run.settings);
+        const transformer::Architecture& encoder = *run.trained.model.architecture().encoder;
+        require_numbers(held_by(encoder, *run.source) + kept_by(stack, *run.source), run.settings);
         tokens.ids = decoded(run.trained, *run.source, *config.target_greedy, run.settings);
         for (const Index id : tokens.ids) {
             tokens.words.push_back(tokenizer ? shown(id, *tokenizer) : std::to_string(id));
