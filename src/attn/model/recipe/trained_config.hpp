@@ -55,7 +55,7 @@ struct LayerPlace {
     std::optional<Part> part = {};
     Index number = 0;
 
-    auto operator<=>(const LayerPlace&) const = default;
+    auto operator<=>(const LayerPlace&) const = default; // NOLINT(modernize-use-nullptr): in code that the compiler writes
 };
 /// "layer 3", "cross layer 3".
 [[nodiscard]] std::string name_of(const LayerPlace& place);

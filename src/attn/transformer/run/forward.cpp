@@ -407,6 +407,66 @@ void require_finite(const Matrix<float>& X, Index layer)
     }
 }
 
+/// Of a call that others have judged.
+void require_input(const Architecture& architecture, const TokenInput& input, const Asked& asked)
+{
+    require_tokens(architecture, input, ErrorKind::internal);
+    require_rows(architecture, input, asked, ErrorKind::internal);
+    if (architecture.encoder && (input.encoded == nullptr || input.encoded->cols() != architecture.D)) {
+        throw Error(ErrorKind::internal, "forward: what the encoder gave", input.encoded == nullptr ? "none" : "another size",
+                    fmt::format("(S, {})", architecture.D));
+    }
+}
+
+// ---- sentences side by side --------------------------------------------------------------------------------------------
+
+/// What there is to read of them, one below the other.
+struct SideBySide {
+    std::vector<Sentence> sentences;
+    Matrix<float> X; ///< (ΣT, D), embedded
+    Matrix<float> E; ///< (ΣS, D), what their encoder gave
+};
+
+SideBySide side_by_side(const Model& model, const Architecture& architecture, std::span<const TokenInput> inputs)
+{
+    std::vector<Sentence> sentences;
+    Rows tokens, encoded; // of all
+    for (const TokenInput& input : inputs) {
+        const Index first = input.before == nullptr ? 0 : input.before->tokens, T = std::ssize(input.ids);
+        const Index S = architecture.encoder && first == 0 ? input.encoded->rows() : 0;
+        sentences.push_back({{tokens.count, T - first}, {encoded.count, S}, Shared(model, architecture, T, first)});
+        tokens.count += T - first;
+        encoded.count += S;
+        if (input.before != nullptr) {
+            input.before->tokens = T;
+            input.before->layers.resize(architecture.layers.size());
+        }
+    }
+    Matrix<float> X(tokens.count, architecture.D), E(encoded.count, architecture.D);
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+        const auto& [own, read, shared, before] = sentences[i];
+        X.middleRows(own.first, own.count) =
+            embed(model, architecture.embedding, inputs[i].ids, inputs[i].types, shared.first());
+        if (read.count > 0) {
+            E.middleRows(read.first, read.count) = *inputs[i].encoded;
+        }
+    }
+    return {std::move(sentences), std::move(X), std::move(E)};
+}
+
+/// What is asked of the states (T, D) that leave the last layer, to what a sentence gives.
+void add_last(Outputs& outputs, const Model& model, Matrix<float> states, const Asked& asked, const core::Work& work)
+{
+    if (asked.logits != Logits::none) {
+        const bool all = asked.logits == Logits::all;
+        outputs.logits = as_tensor(
+            logits_of(model, model.architecture().head.value(), all ? states : Matrix<float>(states.bottomRows(1)), work));
+    }
+    if (asked.last) {
+        outputs.last = std::move(states);
+    }
+}
+
 } // namespace
 
 void require_tokens(const Architecture& architecture, const TokenInput& input, ErrorKind fault, std::string_view thing)
@@ -447,34 +507,12 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
 {
     const Architecture& architecture =
         stack_of(model.architecture(), asked.parts.empty() ? std::nullopt : std::optional(asked.parts.front()));
-    std::vector<Sentence> sentences;
-    Rows tokens, encoded; // of all
     for (const TokenInput& input : inputs) {
-        require_tokens(architecture, input, ErrorKind::internal);
-        require_rows(architecture, input, asked, ErrorKind::internal);
-        if (architecture.encoder && (input.encoded == nullptr || input.encoded->cols() != architecture.D)) {
-            throw Error(ErrorKind::internal, "forward: what the encoder gave",
-                        input.encoded == nullptr ? "none" : "another size", fmt::format("(S, {})", architecture.D));
-        }
-        const Index first = input.before == nullptr ? 0 : input.before->tokens, T = std::ssize(input.ids);
-        const Index S = architecture.encoder && first == 0 ? input.encoded->rows() : 0;
-        sentences.push_back({{tokens.count, T - first}, {encoded.count, S}, Shared(model, architecture, T, first)});
-        tokens.count += T - first;
-        encoded.count += S;
-        if (input.before != nullptr) {
-            input.before->tokens = T;
-            input.before->layers.resize(architecture.layers.size());
-        }
+        require_input(architecture, input, asked);
     }
-    Matrix<float> X(tokens.count, architecture.D), E(encoded.count, architecture.D);
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
-        const auto& [own, read, shared, before] = sentences[i];
-        X.middleRows(own.first, own.count) =
-            embed(model, architecture.embedding, inputs[i].ids, inputs[i].types, shared.first());
-        if (read.count > 0) {
-            E.middleRows(read.first, read.count) = *inputs[i].encoded;
-        }
-    }
+    SideBySide all = side_by_side(model, architecture, inputs);
+    std::vector<Sentence>& sentences = all.sentences;
+    Matrix<float>& X = all.X;
     const Index count = layers_to_run(architecture, asked);
     std::vector<Outputs> outputs(sentences.size());
     const auto keep_states = [&] {
@@ -483,7 +521,7 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
         }
     };
     const bool states_asked = asked.hidden_states || asked.logits != Logits::none || asked.last;
-    const Layers layers{model, architecture.causal, architecture.encoder ? &E : nullptr, sentences};
+    const Layers layers{model, architecture.causal, architecture.encoder ? &all.E : nullptr, sentences};
     for (Index l = 0; l < count; ++l) {
         keep_states();
         for (std::size_t i = 0; i < sentences.size(); ++i) {
@@ -506,22 +544,13 @@ std::vector<Outputs> forward(const Model& model, std::span<const TokenInput> inp
             take(std::move(stages));
         }
     }
-    if (!states_asked) {
-        return outputs;
-    }
-    if (count == std::ssize(architecture.layers)) {
-        normalise_by(model, architecture.final_norm, X);
-    }
-    keep_states();
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
-        Matrix<float> last = sentences[i].tokens.of(X);
-        if (asked.logits != Logits::none) {
-            outputs[i].logits =
-                as_tensor(logits_of(model, architecture.head.value(),
-                                    asked.logits == Logits::last ? Matrix<float>(last.bottomRows(1)) : last, work));
+    if (states_asked) {
+        if (count == std::ssize(architecture.layers)) {
+            normalise_by(model, architecture.final_norm, X);
         }
-        if (asked.last) {
-            outputs[i].last = std::move(last);
+        keep_states();
+        for (std::size_t i = 0; i < sentences.size(); ++i) {
+            add_last(outputs[i], model, sentences[i].tokens.of(X), asked, work);
         }
     }
     return outputs;

@@ -240,9 +240,9 @@ TEST(TokenizerFile, ReadsAddedTokens)
     const File file{.normalizer = R"({"type": "Lowercase"})", .added = added};
     const std::vector<Piece> pieces = PieceTokenizer(read_tokenizer(file.text())).encode("b <m>-A");
     ASSERT_EQ(pieces.size(), 4U);
-    EXPECT_EQ(pieces[1], (Piece{.id = 20, .text = "<m>", .begin = 1, .end = 5, .special = true}));
-    EXPECT_EQ(pieces[3],
-              (Piece{.id = 21, .text = "A", .begin = 6, .end = 7})); // normalized unless told otherwise, when not special
+    EXPECT_EQ(pieces[1], (Piece{.id = 20, .text = "<m>", .begin = 1, .end = 5, .special = true, .found = true}));
+    // Normalized unless told otherwise, when not special.
+    EXPECT_EQ(pieces[3], (Piece{.id = 21, .text = "A", .begin = 6, .end = 7, .found = true}));
 }
 
 TEST(TokenizerFile, RefusesUnknownTypesByName)
