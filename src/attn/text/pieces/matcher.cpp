@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <set>
+#include <vector>
 
 namespace attn::text {
 
@@ -228,6 +230,13 @@ private:
             in_class_ = false;
             copy(1);
             return;
+        case ')':
+            if (!in_class_ && !open_.empty()) {
+                closed_.insert(open_.back());
+                open_.pop_back();
+            }
+            copy(1);
+            return;
         case '&':
             if (in_class_ && rest_.starts_with("&&")) {
                 refuse("&& in a class");
@@ -260,10 +269,20 @@ private:
             if (group == known.end()) {
                 refuse(rest_.substr(0, 3));
             }
+            open_.push_back(no_capture);
             copy(group->size());
             return;
         }
+        if (!in_class_) {
+            open_.push_back(++captures_);
+        }
         copy(1);
+    }
+    /// \1 to \9, behind the group of that number.
+    bool refers_back(char c) const
+    {
+        const bool more_digits = rest_.size() > 2 && rest_[2] >= '0' && rest_[2] <= '9';
+        return !in_class_ && c >= '1' && c <= '9' && !more_digits && closed_.contains(c - '0');
     }
     /// {n}, {n,}, {n,m}: one without its first number, a possessive or a lazy one means something else in each.
     void interval()
@@ -324,7 +343,7 @@ private:
         static constexpr std::string_view plain = "rntfdD";
         const bool mark = c > ' ' && c < 0x7F && std::string_view("_").find(c) == std::string_view::npos &&
                           !((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
-        if (mark || c == ' ' || (c != '\0' && plain.find(c) != std::string_view::npos)) {
+        if (mark || c == ' ' || refers_back(c) || (c != '\0' && plain.find(c) != std::string_view::npos)) {
             copy(2);
             return;
         }
@@ -371,6 +390,10 @@ private:
     std::string_view rest_;
     std::string out_;
     bool in_class_ = false;
+    static constexpr int no_capture = 0;
+    int captures_ = 0;      ///< groups that have a number
+    std::vector<int> open_; ///< their numbers
+    std::set<int> closed_;
 };
 
 } // namespace

@@ -83,6 +83,13 @@ TEST(Regex, TakesScriptsAndCodePointsAsOnigurumaWritesThem)
     EXPECT_EQ(pcre2_of(R"(a{2}[{}&|]\[\]\-(?!b))"), R"(a{2}[{}&|]\[\]\-(?!b))");
 }
 
+TEST(Regex, RefersBackToAGroupThatIsClosed)
+{
+    EXPECT_EQ(matches(R"(([!?])\1*)", "a!!?? !"), (Found{"!!", "??", "!"}));
+    EXPECT_EQ(matches(R"((?:x)(a|b)\1|(c)\2)", "xaa xab cc c"), (Found{"xaa", "cc"}));
+    EXPECT_EQ(matches(R"((a)|b\1)", "ab"), Found{"a"}); // to nothing
+}
+
 TEST(Regex, RefusesByNameWhatThePeersReadOtherwise)
 {
     const std::vector<std::pair<std::string, std::string>> cases{
@@ -97,6 +104,10 @@ TEST(Regex, RefusesByNameWhatThePeersReadOtherwise)
         {R"((*UTF)a)", "'(*U'"},
         {R"(\bа)", R"('\b')"},
         {R"(\1)", R"('\1')"},
+        {R"((a\1))", R"('\1')"},
+        {R"((a)\2)", R"('\2')"},
+        {R"((a)[\1])", R"('\1')"},
+        {R"((a)\11)", R"('\1')"},
         {R"(\pL)", R"('\pL')"},
         {R"(\p{L&})", R"('\p{L&}')"},
         {R"(a\)", R"('\')"},
