@@ -168,6 +168,7 @@ function showStep() {
 function showAll() {
   heads.fill();
   modelView.gather();
+  find("theme").setAttribute("aria-pressed", String(isDark()));
   showHead(state.head);
   showLegend(state.head, state.view);
   showStep();
@@ -233,37 +234,25 @@ function showView(view) {
 
 // ---- theme, saving ---------------------------------------------------------------------------------------------------
 
-function showTheme() {
-  find("theme").setAttribute("aria-pressed", String(isDark()));
-  showAll();
-}
-
-function save(name, blob) {
-  const link = element("a", { download: name, href: URL.createObjectURL(blob) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 find("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  showTheme();
+  showAll();
 });
-prefersDark.addEventListener("change", showTheme);
+prefersDark.addEventListener("change", showAll);
 onPhone.addEventListener("change", showStep);
 
 /// On paper a page is light.
-let themeOfScreen;
-addEventListener("beforeprint", () => {
-  themeOfScreen = document.documentElement.dataset.theme;
-  document.documentElement.dataset.theme = "light";
-  showTheme();
+for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
+  addEventListener(event, () => {
+    document.documentElement.toggleAttribute("data-printing", printing);
+    showAll();
+  });
+}
+find("save-json").addEventListener("click", () => {
+  const href = URL.createObjectURL(new Blob([savedJson()], { type: "application/json" }));
+  element("a", { download: "attention.json", href }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
 });
-addEventListener("afterprint", () => {
-  delete document.documentElement.dataset.theme;
-  Object.assign(document.documentElement.dataset, themeOfScreen === undefined ? {} : { theme: themeOfScreen });
-  showTheme();
-});
-find("save-json").addEventListener("click", () => save("attention.json", new Blob([savedJson()], { type: "application/json" })));
 
 // ---- the link to what is chosen --------------------------------------------------------------------------------------
 
@@ -331,10 +320,6 @@ listenToArrows(find("layers"), () => layerButtons, (layer) => update({ layer }))
 listenToArrows(find("view"), () => viewButtons, (at) => update({ view: Object.keys(views)[at] }));
 listenToArrows(find("shade"), () => shadeButtons.filter((button) => !button.disabled), (at) => chooseShade(Object.keys(shades)[at]));
 
-find("shortcuts").addEventListener("change", () => {
-  document.querySelectorAll(".single").forEach((hint) => hint.classList.toggle("off", !find("shortcuts").checked));
-});
-
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select, textarea, input:not([type=checkbox], [type=range])") || (event.key.length === 1 && !find("shortcuts").checked)) {
     return;
@@ -372,12 +357,10 @@ find("larger").addEventListener("click", () => zoom(1.5));
 
 find("view").append(...viewButtons);
 find("shade").append(...shadeButtons);
-find("theme").setAttribute("aria-pressed", String(isDark()));
 
 /// What is the same in all layers of a result.
 function showFrame() {
   find("remark").textContent = asked.remark ?? "";
-  find("remark").hidden = !asked.remark;
   find("map").parentElement.classList.toggle("right-to-left", mirrored);
   layerButtons = layers.map(({ layer }, place) => choiceOf(String(layer), () => update({ layer: place })));
   find("layers").replaceChildren(...layerButtons);
@@ -396,9 +379,7 @@ function showFrame() {
   find("notes").replaceChildren(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
     result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
     isOfRun() && !stepwise ? element("p", {}, ...unbroken("A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about.")) : "");
-  const title = json.config?.title;
-  find("name").hidden = !title;
-  find("name").textContent = title ? visible(title) : "";
+  find("name").textContent = visible(json.config?.title ?? "");
 }
 
 /// Shows a result: its JSON, and what was asked for. What the link says of the one before holds where it is in this one, too.

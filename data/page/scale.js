@@ -38,7 +38,11 @@ function shareOf(value, { least, largest, log }) {
 // ---- colours ---------------------------------------------------------------------------------------------------------
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
+/// On paper a page is light.
+function isDark() {
+  const { theme = prefersDark.matches ? "dark" : "light", printing } = document.documentElement.dataset;
+  return theme === "dark" && printing === undefined;
+}
 
 const ramps = Object.fromEntries(["light", "dark"].map((ground) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(declared[ground].slice(2 * i, 2 * i + 2), 16))]));
 const ramp = () => ramps[isDark() ? "dark" : "light"];
