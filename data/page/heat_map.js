@@ -9,8 +9,7 @@ function imageOf(head, height = result.T, width = result.S) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const colours = ramp();
-  const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
+  const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colourOf(i / 255), 255]).flat()).buffer);
   const masks = hasMask();
   const most = new Float64Array(width * height).fill(-1); // shares; −1 where all is masked
   const weights = weightsOf(head);
@@ -94,7 +93,7 @@ class HeatMap {
   /// How wide the words are, which is what the labels need.
   measure() {
     this.pencil.font = "600 13px " + getComputedStyle(document.body).fontFamily;
-    const widthOf = (words, at) => this.pencil.measureText(shortened(words[at]) + (isRepeated(words, at) ? String(at) : "")).width;
+    const widthOf = (words, at) => this.pencil.measureText(shortened(words[at]) + positionText(words, at)).width;
     const widest = (words) => words.reduce((most, _, at) => Math.max(most, widthOf(words, at)), 0);
     this.rowText = widest(result.rows);
     this.columnText = widest(result.columns);

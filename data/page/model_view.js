@@ -33,8 +33,8 @@ class ModelView {
     Object.assign(this, { order: "layer", at: 0, row: 0, shown: null });
     this.places = several ? layers.flatMap((_, layer) => Array.from({ length: layers[layer].weights.length }, (_, head) => ({ layer, head }))) : [];
     this.most = Math.max(...this.places.map(({ head }) => head + 1));
-    const usable = areWeights ? Object.entries(meanNames) : [];
-    this.sorting.replaceChildren(element("option", { value: "layer", text: "by layer and head" }), ...usable.map(([name, text]) => element("option", { value: name, text: `by ${text}` })));
+    const orders = [["layer", "layer and head"], ...(areWeights ? declared.means.map(({ name, header }) => [name, header]) : [])];
+    this.sorting.replaceChildren(...orders.map(([value, text]) => element("option", { value, text: `by ${text}` })));
     this.gather();
     several ? find("layers-section").after(this.section) : this.section.remove();
   }
@@ -174,7 +174,7 @@ class ModelView {
       ? [...Array.from({ length: this.most }, (_, head) => label(across + head * this.stepX, 0, this.nameOfColumn(head), "of-head")),
         ...layers.map(({ layer }, i) => label(0, down + i * this.stepY + this.size / 2 - 9, String(layer), "of-layer"))]
       : this.shown.map(({ layer, head, x, y, means, role }) => label(across + x * this.stepX, down + y * this.stepY + this.under + this.strip + 4,
-        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanNames[role] ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
+        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanKinds[role]?.header ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
     this.labels.replaceChildren(...made);
   }
 
@@ -190,7 +190,6 @@ class ModelView {
     }
     const style = getComputedStyle(this.section);
     this.ground = style.getPropertyValue("--mask");
-    this.frames = Object.fromEntries(declared.means.map(({ name, colour }) => [name, colour]));
     this.pencil.clearRect(0, 0, this.width, this.height);
     this.shown.forEach((place) => this.drawHead(place));
   }
@@ -210,7 +209,7 @@ class ModelView {
     if (place.role) {
       const line = this.line;
       pencil.lineWidth = line;
-      pencil.strokeStyle = this.frames[place.role];
+      pencil.strokeStyle = meanKinds[place.role].colour;
       pencil.strokeRect(x - line / 2, y - line / 2, size + line, size + line);
     }
     this.drawStrip(place);
@@ -267,8 +266,8 @@ class ModelView {
 
   text({ layer, head, means, role }) {
     const name = inLayer(layer, () => `Layer ${layers[layer].layer}, ${headText(head)}`);
-    const numbers = Object.keys(meanNames).filter((key) => typeof means?.[key] === "number").map((key) => `${meanNames[key]} ${means[key].toFixed(2)}`);
-    return name + (role ? `: ${meanNames[role]}` : "") + (numbers.length > 0 ? ` (${numbers.join(", ")})` : "");
+    const numbers = declared.means.filter((mean) => typeof means?.[mean.name] === "number").map((mean) => `${mean.header} ${means[mean.name].toFixed(2)}`);
+    return name + (role ? `: ${meanKinds[role].header}` : "") + (numbers.length > 0 ? ` (${numbers.join(", ")})` : "");
   }
 
   tell(at) {

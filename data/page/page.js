@@ -5,11 +5,7 @@ const state = { layer: 0, head: 0, row: 0, column: 0, pointed: null, step: 0, vi
 /// Of many words and a head that does something the strongest pair; otherwise, of the rows that see at least half of what any row sees, one that
 /// attends neither to one word alone nor to all alike, and its largest weight; of other numbers the largest.
 function firstChoice(head) {
-  if (!areWeights) {
-    const place = strongest(weightsOf(head), 1)[0] ?? 0;
-    return { row: Math.floor(place / result.S), column: place % result.S };
-  }
-  if (result.S > mostLinesOfBench && roleOf(head) !== null) {
+  if (!areWeights || (result.S > mostLinesOfBench && roleOf(head) !== null)) {
     const [place = 0] = strongest(freeWeights(head).free, 1);
     return { row: Math.floor(place / result.S), column: place % result.S };
   }
@@ -17,11 +13,8 @@ function firstChoice(head) {
   const most = Math.max(...seen);
   const enough = Math.max(most / 2, Math.min(most, 2)); // with one the mask says the weight
   const distance = (row) => (seen[row] < enough ? Infinity : Math.abs(entropy(head, row) - 0.6 * Math.log(seen[row])));
-  let row = seen.findIndex((count) => count >= enough);
-  for (let i = row + 1; i < result.T; ++i) {
-    row = distance(i) < distance(row) ? i : row;
-  }
-  return { row, column: strongest(rowOf(result.weights, head, row), 1)[0] ?? 0 };
+  const row = seen.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0);
+  return { row, column: strongestKey(head, row) };
 }
 
 const positionNames = { sinusoidal: "sinusoidal positions", rope: "rotary positions", alibi: "ALiBi" };
@@ -55,7 +48,7 @@ const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
 const lines = new Lines(find("lines"), { onPoint, onSelect });
 const sentences = new Sentences(find("sentences"), {
   onPoint,
-  onSelect: (side, place) => (side === "rows" ? onSelect(place, strongest(rowOf(result.weights, state.head, place), 1)[0] ?? 0) : onSelect(state.row, place)),
+  onSelect: (side, place) => (side === "rows" ? onSelect(place, strongestKey(state.head, place)) : onSelect(state.row, place)),
 });
 const heads = new Heads(find("heads"), (head) => update({ head }));
 const bench = new Workbench({
@@ -141,7 +134,7 @@ function showPlace() {
     const hit = marked && (Number(each.dataset.key) === marked.column || Number(each.dataset.query ?? -1) === marked.row);
     each.classList.toggle("marked", Boolean(hit));
   }
-  const readKey = key < 0 ? strongest(rowOf(result.weights, head, shown), 1)[0] ?? 0 : key;
+  const readKey = key < 0 ? strongestKey(head, shown) : key;
   const cell = isMasked(head, shown, readKey) ? masked : number(weight(head, shown, readKey));
   find("readout").replaceChildren(fullWordAt(result.rows, shown), " → ", fullWordAt(result.columns, readKey), " ", strong(cell));
 }
@@ -276,14 +269,15 @@ function linked() {
   const asked = new URLSearchParams(address.slice(1));
   const choice = {};
   const choose = (name, key, places) => {
-    const place = asked.has(key) ? places.map(String).indexOf(asked.get(key)) : -1;
-    return place >= 0 && Object.assign(choice, { [name]: place });
+    const place = places.map(String).indexOf(asked.get(key));
+    Object.assign(choice, place < 0 ? {} : { [name]: place });
   };
   choose("layer", "l", layers.map(({ layer }) => layer));
   choose("head", "h", result.heads);
-  const row = choose("row", "q", result.positions);
-  if (!choose("column", "k", result.columns.map((_, i) => i)) && row) {
-    [choice.column] = strongest(rowOf(resultOf(choice.layer ?? state.layer).weights, choice.head ?? state.head, choice.row), 1);
+  choose("row", "q", result.positions);
+  choose("column", "k", result.columns.map((_, i) => i));
+  if ("row" in choice && !("column" in choice)) {
+    choice.column = within(resultOf(choice.layer ?? state.layer), () => strongestKey(choice.head ?? state.head, choice.row));
   }
   return choice;
 }

@@ -1,10 +1,6 @@
 // Where query and output come from: a word's vector x, W_q·x and W_o, of results that hold them. The tables are shown only where they
 // give the numbers of the result again: with rotary positions, say, a query is more than W_q·x.
 
-const parameterOf = (name) => (json.parameters?.[name] && layers.length === 0 ? tensor(json.parameters[name], result.weights.values.constructor) : null);
-const arrayOf = (name) => (json[name] && layers.length === 0 ? tensor(json[name], result.weights.values.constructor) : null);
-const projections = ofResult(() => ({ W_q: parameterOf("W_q"), b_q: parameterOf("b_q"), W_o: parameterOf("W_o"), b_o: parameterOf("b_o"), x: arrayOf("embeddings"), context: arrayOf("context"), output: arrayOf("output") }));
-
 /// Row `row` of an array (T, …).
 const vectorOf = ({ shape, values }, row) => values.subarray(row * shape[1], (row + 1) * shape[1]);
 
@@ -49,9 +45,9 @@ function projectionOf(W, bias, x, want, head) {
 /// The number of query and output that is explained: that of the strip which was clicked.
 let component = 0;
 
-const wordVector = (row) => projections().x && vectorOf(projections().x, result.positions[row]);
-const queryProjection = (head, row) => result.queries && result.attention.scores !== "KQ" && !result.chosenHeads && projectionOf(projections().W_q, projections().b_q, wordVector(row), rowOf(result.queries, head, row), head);
-const outputProjection = (row) => projections().context && projections().output && projectionOf(projections().W_o, projections().b_o, vectorOf(projections().context, row), vectorOf(projections().output, row), 0);
+const wordVector = (row) => result.x && vectorOf(result.x, result.positions[row]);
+const queryProjection = (head, row) => result.queries && result.attention.scores !== "KQ" && !result.chosenHeads && projectionOf(result.parameters.W_q, result.parameters.b_q, wordVector(row), rowOf(result.queries, head, row), head);
+const outputProjection = (row) => result.context && result.output && projectionOf(result.parameters.W_o, result.parameters.b_o, vectorOf(result.context, row), vectorOf(result.output, row), 0);
 
 /// For the list of steps, which is the same for every row.
 const hasQueryProjection = () => Boolean(queryProjection(0, 0) && queryProjection(0, result.T - 1)); // position 0 is not rotated
@@ -86,7 +82,7 @@ function queryStep(cell) {
 }
 
 function outputStep(cell) {
-  const output = vectorOf(projections().output, cell.row);
+  const output = vectorOf(result.output, cell.row);
   const about = say("The contexts of all heads stand side by side; the matrix W", sub("o"), " makes the output of ", wordAt(result.rows, cell.row), " of them.");
   return projectionStep(outputProjection(cell.row), output, ["o", "context", "output"], about, Math.min(component, output.length - 1));
 }

@@ -116,24 +116,17 @@ function showRow(root, head, row, column) {
   root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
 }
 
-/// The rows that see one key alone, whose weight is then 1 whatever the scores are.
-function forcedRows(head) {
-  const rows = new Set();
-  for (let row = 0; areWeights && hasMask() && result.S > 1 && row < result.T; ++row) {
-    const weights = rowOf(result.weights, head, row);
-    const only = strongest(weights, 1)[0];
-    if (weights[only] === 1 && weights.every((w, column) => column === only || (w === 0 && isMasked(head, row, column)))) {
-      rows.add(row);
+/// The weights of a head without the rows that see one key alone, whose weight is then 1 whatever the scores are; and how many they are.
+function freeWeights(head) {
+  const free = weightsOf(head).slice();
+  let forced = 0;
+  for (let row = 0; areWeights && result.S > 1 && row < result.T; ++row) {
+    if (seenKeys(head, row) === 1 && weight(head, row, strongestKey(head, row)) === 1) {
+      free.fill(0, row * result.S, (row + 1) * result.S);
+      ++forced;
     }
   }
-  return rows;
-}
-
-/// The weights of a head without these rows, and how many they are.
-function freeWeights(head) {
-  const forced = forcedRows(head);
-  const values = weightsOf(head);
-  return { forced, free: forced.size > 0 ? values.map((w, i) => (forced.has(Math.floor(i / result.S)) ? 0 : w)) : values };
+  return { forced, free };
 }
 
 /// The strongest pairs of a head, as buttons. A weight of 0 makes no pair.
@@ -151,8 +144,8 @@ function showPairs(root, head, onSelect) {
       return element("li", { "data-key": column, "data-query": row }, button);
     })),
     places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
-    forced.size > 0 ? element("p", { class: "rest", text: `Without ${forced.size === 1 ? "the row that sees" : `the ${forced.size} rows that see`} one word alone: there the mask says the weight.` }) : "",
-    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meaningOf(roleOf(head))}.`) : "");
+    forced > 0 ? element("p", { class: "rest", text: `Without ${forced === 1 ? "the row that sees" : `the ${forced} rows that see`} one word alone: there the mask says the weight.` }) : "",
+    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meanKinds[roleOf(head)].meaning}.`) : "");
 }
 
 /// "Layer 5, head 3: previous 0.94, mean entropy 0.5123"; of numbers that are no weights the head alone.
@@ -195,7 +188,7 @@ class Heads {
     pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
     const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
       element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }),
-      element("span", { class: "head-role", text: roleText(head) && meanNames[roleOf(head)], title: roleText(head) && meaningOf(roleOf(head)) }));
+      element("span", { class: "head-role", text: roleText(head) && meanKinds[roleOf(head)].header, title: roleText(head) && meanKinds[roleOf(head)].meaning }));
     button.addEventListener("click", () => this.onSelect(head));
     return button;
   }

@@ -23,19 +23,12 @@ function shortened(text, most = longestLabel) {
 
 /// Four digits after the point; as a power of ten where these would say nothing.
 function number(x) {
-  if (Number.isNaN(x)) {
-    return "nan";
-  }
   if (!Number.isFinite(x)) {
-    return x > 0 ? "∞" : "−∞";
-  }
-  if (x === 0) {
-    return "0"; // exactly; 0.0000 would look rounded
+    return Number.isNaN(x) ? "nan" : x > 0 ? "∞" : "−∞";
   }
   const size = Math.abs(x);
-  const plain = size >= 1e-4 && size < 1e6;
-  const text = plain ? x.toFixed(4) : x.toExponential(4).replace(/e([+-])(\d)$/, "e$10$2");
-  return text.replace(/-/g, "−");
+  const text = size >= 1e-4 && size < 1e6 ? x.toFixed(4) : x.toExponential(4).replace(/e([+-])(\d)$/, "e$10$2");
+  return x === 0 ? "0" : text.replace(/-/g, "−"); // 0.0000 would look rounded
 }
 
 /// Two digits after the point, or a power of ten, for a cell.
@@ -82,18 +75,22 @@ function word(text) {
   return element("bdi", { class: "word", text: short, title: short === text ? null : visible(text) });
 }
 
-const repeated = new WeakMap();
-/// Whether a word stands at several places of a list.
-function isRepeated(words, place) {
-  if (!repeated.has(words)) {
-    const seen = new Set();
-    repeated.set(words, new Set(words.filter((text) => seen.has(text) || !seen.add(text))));
-  }
-  return repeated.get(words).has(words[place]);
+/// A function of an object that computes once for each.
+function once(compute) {
+  const known = new WeakMap();
+  return (key) => (known.has(key) ? known : known.set(key, compute(key))).get(key);
 }
 
-/// Its position, of a word that stands in several.
-const positionOf = (words, place) => (isRepeated(words, place) ? element("sub", { class: "position", text: String(place) }) : "");
+/// Where each word of a list stands.
+const placesOfWords = once((words) => {
+  const places = new Map();
+  words.forEach((text, place) => places.set(text, places.get(text) ?? []).get(text).push(place));
+  return places;
+});
+
+/// The position of a word that stands in several; "" of another.
+const positionText = (words, place) => (placesOfWords(words).get(words[place]).length > 1 ? String(place) : "");
+const positionOf = (words, place) => (positionText(words, place) && element("sub", { class: "position", text: String(place) }));
 
 /// A word with it.
 const wordAt = (words, place) => element("span", {}, word(words[place]), positionOf(words, place));

@@ -75,7 +75,7 @@ function changedResult(saved, changes) {
   if (scale === undefined) {
     delete attention.scale;
   }
-  const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, output: null };
+  const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, context: null };
   const made = { ...saved, ...without, attention, hidden: new Set(changes.hidden), closed: closedByFile(saved), changed: true };
   made.scores = scoresWith(saved, changes.added);
   made.weights = within(made, () => byRow(saved, (head, row) => softmax(stagesOfRow(head, row).last)));
@@ -200,11 +200,9 @@ class WhatIf {
   /// Nothing, each word, and each that stands in several places everywhere.
   fillWords() {
     const words = result.columns.slice(0, result.wordsOfKeys);
-    const places = new Map();
-    words.forEach((text, place) => places.set(text, [...(places.get(text) ?? []), place]));
     this.choices = [{ text: "no word", places: [] },
-      ...words.map((text, place) => ({ text: shortened(text, 24) + (places.get(text).length > 1 ? ` (${place})` : ""), places: [place] })),
-      ...[...places].filter(([, each]) => each.length > 1).map(([text, each]) => ({ text: `every ${shortened(text, 24)}`, places: each }))];
+      ...words.map((text, place) => ({ text: shortened(text, 24) + (positionText(words, place) && ` (${place})`), places: [place] })),
+      ...[...placesOfWords(words)].filter(([, each]) => each.length > 1).map(([text, each]) => ({ text: `every ${shortened(text, 24)}`, places: each }))];
     const same = (one, other) => String(one) === String(other);
     if (!this.choices.some((each) => same(each.places, this.start.hidden))) {
       this.choices.push({ text: "as in the file", places: this.start.hidden });

@@ -21,24 +21,13 @@ function wordsToShow(head, row, column) {
   return { places: [...places].sort((a, b) => a - b), note: `${places.size} of ${result.S} words: the strongest, and the chosen one${unseen > 0 ? `; ${unseen} are masked` : ""}.` };
 }
 
-/// The largest size of a head's numbers, for the colours of its strips.
-const largestSize = (array) => {
-  const known = new Map();
-  return (head) => {
-    if (!known.has(head)) {
-      let most = 0;
-      for (let i = 0, [, length, width] = array.shape, start = head * length * width; i < length * width; ++i) {
-        const size = Math.abs(array.values[start + i]);
-        most = size > most && Number.isFinite(size) ? size : most;
-      }
-      known.set(head, most || 1);
-    }
-    return known.get(head);
-  };
-};
-const sizesOf = new WeakMap();
+/// The largest size of numbers, for colours and bars; 1 where all are 0.
+const largestSize = (values) => values.reduce((most, x) => (Number.isFinite(x) && Math.abs(x) > most ? Math.abs(x) : most), 0) || 1;
+const sizesOf = once(() => []);
+/// That of a head's queries, keys or values.
 function sizeOf(array, head) {
-  return (sizesOf.get(array) ?? sizesOf.set(array, largestSize(array)).get(array))(head);
+  const [, length, width] = array.shape;
+  return (sizesOf(array)[head] ??= largestSize(array.values.subarray(head * length * width, (head + 1) * length * width)));
 }
 
 /// A vector as a strip of coloured cells, or as signed bars.
