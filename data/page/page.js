@@ -42,40 +42,30 @@ function facts() {
   return parts.filter(Boolean).join(" · ");
 }
 
-const onPoint = (place) => update({ pointed: place });
-const onSelect = (row, column) => update({ row, column, pointed: null });
-const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
-const lines = new Lines(find("lines"), { onPoint, onSelect });
+const select = (row, column) => update({ row, column, pointed: null });
+const point = (place) => update({ pointed: place });
+/// The table of a step, of another key.
+function openTable(step, column) {
+  update({ step, column, pointed: null });
+  find("step").focus();
+  find("steps").scrollIntoView({ block: "nearest" });
+}
+
+const heatMap = new HeatMap(find("heat-map"), { onPoint: point, onSelect: select });
+const lines = new Lines(find("lines"), { onPoint: point, onSelect: select });
 const sentences = new Sentences(find("sentences"), {
-  onPoint,
-  onSelect: (side, place) => (side === "rows" ? onSelect(place, strongestKey(state.head, place)) : onSelect(state.row, place)),
+  onPoint: point,
+  onSelect: (side, place) => (side === "rows" ? select(place, strongestKey(state.head, place)) : select(state.row, place)),
 });
 const heads = new Heads(find("heads"), (head) => update({ head }));
-const bench = new Workbench({
-  onSelect,
-  onPoint,
-  onStep: (step) => update({ step }),
-  onTable: (step, column) => {
-    update({ step, column, pointed: null });
-    find("step").focus();
-    find("steps").scrollIntoView({ block: "nearest" });
-  },
-});
+const bench = new Workbench();
 const whatIf = new WhatIf(find("what-if"), showChange);
-const steps = new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
-const choiceOf = (text, choose) => {
-  const button = element("button", { type: "button", role: "radio", text });
-  button.addEventListener("click", choose);
-  return button;
-};
-let layerButtons = [];
-const shadeButtons = Object.entries(shades).map(([name, text]) => choiceOf(text, () => chooseShade(name)));
+const steps = new Steps();
 const modelView = new ModelView({ onOpen: (layer, head) => {
   update({ layer, head, pointed: null });
   (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
 } });
-const views = { map: "Heat map", lines: "Lines" };
-const viewButtons = Object.entries(views).map(([view, text]) => choiceOf(text, () => update({ view })));
+const views = ["map", "lines"];
 
 function update(change) {
   const before = { ...state };
@@ -129,7 +119,6 @@ function showPlace() {
     marked.row = marked.column;
   }
   heatMap.mark(marked);
-  bench.mark(marked?.column ?? marked?.row);
   for (const each of document.querySelectorAll("[data-key]")) {
     const hit = marked && (Number(each.dataset.key) === marked.column || Number(each.dataset.query ?? -1) === marked.row);
     each.classList.toggle("marked", Boolean(hit));
@@ -144,7 +133,7 @@ const fullWordAt = (words, place) => element("span", {}, element("bdi", { class:
 
 function showLayer(layer) {
   result = whatIfResult ?? resultOf(layer);
-  check(layerButtons, layer);
+  check(find("layers"), layer);
   find("facts").textContent = facts();
   heads.fill();
   steps.fill();
@@ -152,8 +141,9 @@ function showLayer(layer) {
 
 function showStep() {
   if (hasSteps()) {
-    steps.show(state.head, state.row, state.column, state.step);
-    bench.show(state.head, state.row, state.column, state.step);
+    const cell = cellAt(state);
+    steps.show(cell, state.step);
+    bench.show(cell, state.step);
   }
 }
 
@@ -168,6 +158,9 @@ function showAll() {
   showPlace();
 }
 
+/// That step where there is one of this name, or the first.
+const stepNamed = (name) => Math.max(kinds.findIndex((kind) => kind.name === name), 0);
+
 /// The result with a what-if in it; undefined: as the file has it.
 let whatIfResult;
 function showChange(changes) {
@@ -175,7 +168,7 @@ function showChange(changes) {
   whatIfResult = changes === null ? undefined : changedResult(resultOf(0), changes);
   const kind = kinds[state.step].name;
   showLayer(state.layer);
-  state.step = Math.max(kinds.findIndex((each) => each.name === kind), 0);
+  state.step = stepNamed(kind);
   showAll();
   const said = changes === null ? "" : changedText(resultOf(0));
   find("what-count").textContent = said;
@@ -184,7 +177,7 @@ function showChange(changes) {
 
 function showShade() {
   shade = usualShade();
-  check(shadeButtons, Object.keys(shades).indexOf(shade));
+  check(find("shade"), shades.indexOf(shade));
   showAll();
 }
 
@@ -197,7 +190,7 @@ function showHead(head) {
   heatMap.setHead(head);
   lines.setHead(head);
   heads.show(head);
-  showPairs(find("pairs"), head, onSelect);
+  showPairs(find("pairs"), head, select);
 }
 
 const legendOfLines = ([queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"]) => (areWeights
@@ -216,7 +209,7 @@ function showLegend(head, view) {
 function showView(view) {
   find("heat-map").hidden = find("zoom").hidden = view !== "map";
   find("lines").hidden = view !== "lines";
-  check(viewButtons, Object.keys(views).indexOf(view));
+  check(find("view"), views.indexOf(view));
   if (view === "lines") {
     lines.draw();
     lines.reveal();
@@ -299,20 +292,20 @@ heatMap.scroller.addEventListener("keydown", (event) => {
   if (hasSteps() && (event.key === "Enter" || event.key === " ")) {
     find("step").focus();
   } else if (ends) {
-    onSelect(event.ctrlKey ? row : state.row, column);
+    select(event.ctrlKey ? row : state.row, column);
   } else if (column !== undefined) {
-    onSelect(state.row, column);
+    select(state.row, column);
   } else if (row !== undefined || jump !== undefined) {
-    onSelect(row ?? jump, state.column);
+    select(row ?? jump, state.column);
   } else {
     return;
   }
   event.preventDefault();
 });
 
-listenToArrows(find("layers"), () => layerButtons, (layer) => update({ layer }));
-listenToArrows(find("view"), () => viewButtons, (at) => update({ view: Object.keys(views)[at] }));
-listenToArrows(find("shade"), () => shadeButtons.filter((button) => !button.disabled), (at) => chooseShade(Object.keys(shades)[at]));
+listenToChoice(find("layers"), (layer) => update({ layer }));
+listenToChoice(find("view"), (at) => update({ view: views[at] }));
+listenToChoice(find("shade"), (at) => chooseShade(shades[at]));
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select, textarea, input:not([type=checkbox], [type=range])") || (event.key.length === 1 && !find("shortcuts").checked)) {
@@ -349,15 +342,11 @@ find("larger").addEventListener("click", () => zoom(1.5));
 
 // ---- the first picture -----------------------------------------------------------------------------------------------
 
-find("view").append(...viewButtons);
-find("shade").append(...shadeButtons);
-
 /// What is the same in all layers of a result.
 function showFrame() {
   find("remark").textContent = asked.remark ?? "";
   find("map").parentElement.classList.toggle("right-to-left", mirrored);
-  layerButtons = layers.map(({ layer }, place) => choiceOf(String(layer), () => update({ layer: place })));
-  find("layers").replaceChildren(...layerButtons);
+  find("layers").replaceChildren(...layers.map(({ layer }) => element("button", { type: "button", role: "radio", text: layer })));
   const stepwise = hasSteps();
   const hide = (selector, hidden) => document.querySelectorAll(selector).forEach((each) => each.toggleAttribute("hidden", hidden));
   hide("#layers-section, .of-layers", layers.length < 2);
@@ -389,10 +378,10 @@ function show(text, request) {
   Object.assign(state, { layer: 0, head: 0, row: 0, column: 0, pointed: null }, linked());
   showFrame();
   showLayer(state.layer);
-  Object.assign(state, firstChoice(state.head), linked(), { step: Math.max(kinds.findIndex((each) => each.name === kind), 0) });
+  Object.assign(state, firstChoice(state.head), linked(), { step: stepNamed(kind) });
   [heatMap, lines, sentences, modelView, whatIf].forEach((view) => view.fill());
   find("what-count").textContent = "";
-  shadeButtons.at(-1).disabled = !areWeights; // log
+  find("shade").lastElementChild.disabled = !areWeights; // log
   chosenShade = areWeights ? chosenShade : undefined;
   showView(state.view);
   heatMap.select(state.row, state.column, true);

@@ -14,7 +14,7 @@ class Sentences {
 
   /// The words of another result.
   fill() {
-    const apart = result.cross || result.chosen || result.attention.scores === "KQ" || result.S !== result.T;
+    const apart = result.cross || result.chosen || isSwapped() || result.S !== result.T;
     this.together = !apart;
     this.chosen = undefined;
     this.rows = this.strip(result.rows, "rows");
@@ -28,17 +28,15 @@ class Sentences {
   strip(words, side) {
     const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": side === "columns" || this.together ? place : null, title: visible(text) }, word(text), words.length > fewChips ? "" : positionOf(words, place)));
     const strip = element("div", { class: "strip", dir: isRightToLeft(words) ? "rtl" : "ltr", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
-    const place = (target) => buttons.indexOf(target.closest("button"));
-    strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
     strip.addEventListener("pointerover", (event) => {
-      const at = place(event.target);
+      const at = buttons.indexOf(event.target.closest("button"));
       if (event.pointerType !== "touch") {
         this.onPoint(at < 0 ? null : side === "rows" ? { row: at } : { column: at });
       }
     });
     strip.addEventListener("pointerleave", () => this.onPoint(null));
     const [left, right] = strip.dir === "rtl" ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
-    listenToArrows(strip, () => buttons, (at) => this.onSelect(side, at), [left, "ArrowUp"], [right, "ArrowDown"]);
+    listenToChoice(strip, (at) => this.onSelect(side, at), [left, "ArrowUp"], [right, "ArrowDown"]);
     strip.buttons = buttons;
     return strip;
   }
@@ -157,7 +155,7 @@ const mostThumbnails = 64;
 class Heads {
   constructor(root, onSelect) {
     Object.assign(this, { root, onSelect });
-    listenToArrows(root, () => this.buttons, onSelect);
+    listenToChoice(root, onSelect);
   }
 
   /// The heads of this layer; one alone is no choice.
@@ -186,11 +184,9 @@ class Heads {
     const pencil = canvas.getContext("2d");
     pencil.imageSmoothingEnabled = false;
     pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
-    const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
+    return element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
       element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }),
       element("span", { class: "head-role", text: roleText(head) && meanKinds[roleOf(head)].header, title: roleText(head) && meanKinds[roleOf(head)].meaning }));
-    button.addEventListener("click", () => this.onSelect(head));
-    return button;
   }
 
   show(head) {
@@ -198,6 +194,6 @@ class Heads {
       this.list.value = head;
       return;
     }
-    check(this.buttons, head);
+    check(this.root, head);
   }
 }

@@ -4,7 +4,7 @@
 /// What the command line asked for: the scale, and the command itself.
 let asked;
 
-const shades = { absolute: "absolute", row: "row", log: "log" };
+const shades = ["absolute", "row", "log"];
 const decades = 4; // of the logarithm
 const manyKeys = 24; // of which one is 1 under a causal mask, and nearly all others would have the colour of 0
 let shade, chosenShade;

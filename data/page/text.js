@@ -46,15 +46,18 @@ const score = (x) => (x === -Infinity ? masked : number(x));
 
 const shape = (...lengths) => `(${lengths.join(", ")})`;
 
-/// An element with attributes; "class" and "text" among them; whatever is no element among the children becomes text.
+/// An element with attributes, "text" and what an event calls ("onclick") among them; a style is an object, since the policy of the page
+/// refuses it as a text. What is null is left out, and whatever is no element among the children becomes text.
 function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const made = name === "path" ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key === "text") {
       made.textContent = value;
-    } else if (value === true) {
-      made.setAttribute(key, "");
-    } else if (value !== false && value !== undefined && value !== null) {
+    } else if (key === "style") {
+      Object.assign(made.style, value);
+    } else if (typeof value === "function") {
+      made[key] = value;
+    } else if (value !== null) {
       made.setAttribute(key, value);
     }
   }
@@ -115,10 +118,11 @@ function rove(elements, place) {
   });
 }
 
-/// Of buttons like these one is chosen, and can be reached with Tab.
-function check(buttons, place, attribute = "aria-checked") {
+/// Of the buttons of `root` one is chosen, and can be reached with Tab.
+function check(root, place, attribute = "aria-checked") {
+  const buttons = root.querySelectorAll("button");
   rove(buttons, place);
-  buttons.forEach((button, i) => button.setAttribute(attribute, String(i === place)));
+  buttons.forEach((each, i) => each.setAttribute(attribute, String(i === place)));
 }
 
 /// Where an arrow key, Home or End leads from `place` among `count`; undefined for other keys.
@@ -132,15 +136,26 @@ function moved(key, place, count, back = ["ArrowLeft", "ArrowUp"], on = ["ArrowR
   return { Home: 0, End: count - 1 }[key];
 }
 
-/// Arrow keys choose among the buttons of `root`.
-function listenToArrows(root, buttons, onChoose, ...keys) {
-  root.addEventListener("keydown", (event) => {
-    const place = buttons().indexOf(event.target);
-    const at = place < 0 ? undefined : moved(event.key, place, buttons().length, ...keys);
-    if (at !== undefined) {
-      event.preventDefault();
-      onChoose(at);
-      buttons()[at].focus();
+/// A key does what `use` does, or where that returns false, what it does anywhere.
+function listenToKeys(root, use) {
+  root.addEventListener("keydown", (event) => use(event) !== false && event.preventDefault());
+}
+
+/// Clicks and arrow keys choose among the buttons of `root`.
+function listenToChoice(root, onChoose, ...keys) {
+  const buttons = () => [...root.querySelectorAll("button:enabled")];
+  root.addEventListener("click", ({ target }) => {
+    const place = buttons().indexOf(target.closest("button"));
+    place >= 0 && onChoose(place);
+  });
+  listenToKeys(root, ({ key, target }) => {
+    const place = buttons().indexOf(target);
+    const at = place < 0 ? undefined : moved(key, place, buttons().length, ...keys);
+    if (at === undefined) {
+      return false;
     }
+    onChoose(at);
+    buttons()[at].focus();
   });
 }
+

@@ -9,20 +9,11 @@ function savedChange(saved) {
   return { causal: Boolean(saved.attention.causal), scale: saved.attention.scale !== "none", temperature: 1, hidden: [...saved.hidden], added: null };
 }
 
-/// The factor that is taken off and put back: 1 where the scores have none.
-function ownFactor(saved) {
-  const { scale, score } = saved.attention;
-  const none = scale === "none" || (scale === undefined && (score ?? "scaled_dot") !== "scaled_dot");
-  return scale === undefined && !none ? 1 / Math.sqrt(saved.keys.shape[2]) : none ? 1 : scale;
-}
-
 /// As the config would say it: nothing, "none", or the factor.
-function scaleOfChange(saved, { scale, temperature }) {
-  if (temperature === 1) {
-    return scale ? (saved.attention.scale === "none" ? undefined : saved.attention.scale) : "none";
-  }
-  const own = saved.attention.scale === "none" && scale ? 1 / Math.sqrt(saved.keys.shape[2]) : ownFactor(saved);
-  return (scale ? own : 1) / temperature;
+function scaleOfChange(saved, { scale: isScaled, temperature }) {
+  const { scale: own } = saved.attention;
+  const scale = !isScaled ? "none" : own === "none" ? undefined : own;
+  return temperature === 1 ? scale : within({ ...saved, attention: { ...saved.attention, scale } }, scaleFactor) / temperature;
 }
 
 /// Where a mask from a file hides: what is masked, but not by place or name. Null where it adds numbers, or may hide more.
@@ -48,12 +39,9 @@ function byRow({ H, T, S, weights }, make) {
   return { shape: [H, T, S], values };
 }
 
-/// The scores of all heads, as the file has them.
-const allScores = (saved) => saved.scores ?? (saved.ownScores ??= byRow(saved, scoresOfRow));
-
-/// The scores of all heads, with the number that is added to one of them.
+/// The scores of all heads as the file has them, with the number that is added to one of them.
 function scoresWith(saved, added) {
-  const scores = within(saved, () => allScores(saved));
+  const scores = saved.scores ?? (saved.ownScores ??= within(saved, () => byRow(saved, scoresOfRow)));
   if (added === null) {
     return scores;
   }
@@ -72,9 +60,6 @@ function addedTo(head, row, column) {
 function changedResult(saved, changes) {
   const scale = scaleOfChange(saved, changes);
   const attention = { ...saved.attention, causal: changes.causal, scale };
-  if (scale === undefined) {
-    delete attention.scale;
-  }
   const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, context: null };
   const made = { ...saved, ...without, attention, hidden: new Set(changes.hidden), closed: closedByFile(saved), changed: true };
   made.scores = scoresWith(saved, changes.added);
@@ -99,15 +84,11 @@ function agrees() {
 
 /// Why there is no what-if, in words; "" where there is one. Of whole models the layers before would change, too.
 function whyNot() {
-  const { queries, keys, scores, attention, chosen, H, T, S } = result;
+  const { keys, scores, attention, H, T, S } = result;
   if (layers.length > 0 && areWeights) {
     return "There is no what-if of a whole model: the layers before would change, too.";
   }
-  if (!areWeights || !isOfRun()) {
-    return "-";
-  }
-  const scored = scores || (multiplies() && queries && keys && !(chosen && attention.scores === "KQ"));
-  if (!scored || !keys || attention.dropout || result.heads[0] === "mean") {
+  if (!areWeights || !isOfRun() || !(scores || vectors(0, 0)) || !keys || attention.dropout || result.heads[0] === "mean") {
     return "-";
   }
   if (closedByFile(result) === null) {
@@ -190,9 +171,9 @@ class WhatIf {
       find("what-command-row").hidden = true;
       return;
     }
-    const hasFactor = ownFactor(saved) !== 1 || saved.attention.scale === "none";
+    const hasFactor = scaleFactor() !== 1 || saved.attention.scale === "none";
     find("what-scale").closest("label").hidden = !hasFactor;
-    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? ["1/√d", element("sub", { text: "k" })] : [`× ${number(saved.attention.scale)}`]));
+    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? typeset("1/√d_k") : [`× ${number(saved.attention.scale)}`]));
     this.fillWords();
     this.show();
   }
