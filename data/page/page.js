@@ -50,21 +50,16 @@ function openTable(step, column) {
   find("step").focus();
   find("steps").scrollIntoView({ block: "nearest" });
 }
+const focusOnCell = () => (state.view === "map" ? heatMap.cell : lines.left.children[state.row]).focus();
 
-const heatMap = new HeatMap(find("heat-map"), { onPoint: point, onSelect: select });
-const lines = new Lines(find("lines"), { onPoint: point, onSelect: select });
-const sentences = new Sentences(find("sentences"), {
-  onPoint: point,
-  onSelect: (side, place) => (side === "rows" ? select(place, strongestKey(state.head, place)) : select(state.row, place)),
-});
-const heads = new Heads(find("heads"), (head) => update({ head }));
+const heatMap = new HeatMap();
+const lines = new Lines();
+const sentences = new Sentences();
+const heads = new Heads();
 const bench = new Workbench();
-const whatIf = new WhatIf(find("what-if"), showChange);
+const whatIf = new WhatIf();
 const steps = new Steps();
-const modelView = new ModelView({ onOpen: (layer, head) => {
-  update({ layer, head, pointed: null });
-  (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
-} });
+const modelView = new ModelView();
 const views = ["map", "lines"];
 
 function update(change) {
@@ -91,8 +86,9 @@ function update(change) {
   }
   if (changed("row", "column", "head", "layer")) {
     writeLink();
-    heatMap.select(row, column, changed("row", "column"));
-    lines.select(row, column);
+    changed("row", "column") && heatMap.reveal();
+    lines.reveal();
+    lines.drawOwn();
     showStep();
   } else if (changed("step")) {
     showStep();
@@ -112,13 +108,12 @@ function showPlace() {
   const { head, row, column, pointed } = state;
   const shown = pointed?.row ?? row;
   const key = pointed?.column ?? (pointed?.row !== undefined && pointed.row !== row ? -1 : column);
-  sentences.show(head, shown, key, { row, column });
-  showRow(find("row"), head, shown, key);
-  const marked = pointed && { row: pointed.row, column: pointed.column ?? (sentences.together ? pointed.row : undefined) };
-  if (marked && marked.row === undefined && sentences.together) {
-    marked.row = marked.column;
-  }
-  heatMap.mark(marked);
+  sentences.show(shown, key);
+  showRow(shown, key);
+  const same = sentences.together && pointed ? pointed : {}; // a word there is a row and a column
+  const marked = pointed && { row: pointed.row ?? same.column, column: pointed.column ?? same.row };
+  heatMap.pointed = marked;
+  heatMap.redrawSoon();
   for (const each of document.querySelectorAll("[data-key]")) {
     const hit = marked && (Number(each.dataset.key) === marked.column || Number(each.dataset.query ?? -1) === marked.row);
     each.classList.toggle("marked", Boolean(hit));
@@ -187,15 +182,18 @@ function chooseShade(name) {
 }
 
 function showHead(head) {
-  heatMap.setHead(head);
-  lines.setHead(head);
+  heatMap.showHead();
+  lines.draw();
   heads.show(head);
-  showPairs(find("pairs"), head, select);
+  showPairs(head);
 }
 
-const legendOfLines = ([queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"]) => (areWeights
-  ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
-  : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`);
+function legendOfLines() {
+  const [queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"];
+  const about = areWeights ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn`
+    : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn`;
+  return `${about}, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
+}
 const legendOfColours = () => (areWeights ? "Rows attend to columns; each row adds up to 1." : "These numbers are no weights.");
 
 function showLegend(head, view) {
@@ -242,17 +240,13 @@ find("save-json").addEventListener("click", () => {
 
 // ---- the link to what is chosen --------------------------------------------------------------------------------------
 
-/// "#l=3&h=5&q=7&k=2": layer, head, and positions of query and key, as the program counts them.
-function link() {
-  const layer = layers.length > 0 ? `l=${result.layer}&` : "";
-  return `#${layer}h=${result.heads[state.head]}&q=${result.positions[state.row]}&k=${state.column}`;
-}
-
 let linking;
 let address = location.hash;
-/// Browsers refuse more than some addresses a second.
+/// "#l=3&h=5&q=7&k=2": layer, head, and positions of query and key, as the program counts them. Browsers refuse more than some addresses
+/// a second.
 function writeLink() {
-  address = link();
+  const layer = layers.length > 0 ? `l=${result.layer}&` : "";
+  address = `#${layer}h=${result.heads[state.head]}&q=${result.positions[state.row]}&k=${state.column}`;
   clearTimeout(linking);
   linking = setTimeout(() => history.replaceState(null, "", address), 200);
 }
@@ -281,55 +275,31 @@ addEventListener("hashchange", () => {
 
 // ---- keys ------------------------------------------------------------------------------------------------------------
 
-heatMap.scroller.addEventListener("keydown", (event) => {
-  const { T, S } = result;
-  const page = Math.max(Math.floor((heatMap.view?.height ?? 0) / heatMap.height), 1);
-  const [back, on] = mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
-  const column = moved(event.key, state.column, S, [back], [on]);
-  const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
-  const ends = event.key === "Home" || event.key === "End";
-  const jump = { PageUp: Math.max(state.row - page, 0), PageDown: Math.min(state.row + page, T - 1) }[event.key];
-  if (hasSteps() && (event.key === "Enter" || event.key === " ")) {
-    find("step").focus();
-  } else if (ends) {
-    select(event.ctrlKey ? row : state.row, column);
-  } else if (column !== undefined) {
-    select(state.row, column);
-  } else if (row !== undefined || jump !== undefined) {
-    select(row ?? jump, state.column);
-  } else {
-    return;
-  }
-  event.preventDefault();
-});
-
 listenToChoice(find("layers"), (layer) => update({ layer }));
 listenToChoice(find("view"), (at) => update({ view: views[at] }));
 listenToChoice(find("shade"), (at) => chooseShade(shades[at]));
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select, textarea, input:not([type=checkbox], [type=range])") || (event.key.length === 1 && !find("shortcuts").checked)) {
-    return;
+const shortcuts = {
+  "[": () => update({ head: Math.max(state.head - 1, 0) }),
+  "]": () => update({ head: Math.min(state.head + 1, result.H - 1) }),
+  "{": () => update({ layer: Math.max(state.layer - 1, 0) }),
+  "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
+  p: () => hasSteps() && update({ step: Math.max(state.step - 1, 0) }),
+  n: () => hasSteps() && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+  m: () => layers.length > 1 && modelView.toggle(),
+  v: () => update({ view: state.view === "map" ? "lines" : "map" }),
+  Escape: () => {
+    point(null);
+    focusOnCell();
+  },
+};
+listenToKeys(document, ({ key, target, ctrlKey, altKey, metaKey }) => {
+  const typing = target.matches("select, textarea, input:not([type=checkbox], [type=range])");
+  const isOff = key.length === 1 && !find("shortcuts").checked;
+  if (ctrlKey || altKey || metaKey || typing || isOff || !Object.hasOwn(shortcuts, key)) {
+    return false;
   }
-  const { H } = result;
-  const actions = {
-    "[": () => update({ head: Math.max(state.head - 1, 0) }),
-    "]": () => update({ head: Math.min(state.head + 1, H - 1) }),
-    "{": () => update({ layer: Math.max(state.layer - 1, 0) }),
-    "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
-    p: () => hasSteps() && update({ step: Math.max(state.step - 1, 0) }),
-    n: () => hasSteps() && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
-    m: () => layers.length > 1 && modelView.toggle(),
-    v: () => update({ view: state.view === "map" ? "lines" : "map" }),
-    Escape: () => {
-      update({ pointed: null });
-      (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
-    },
-  };
-  if (Object.hasOwn(actions, event.key)) {
-    event.preventDefault();
-    actions[event.key]();
-  }
+  shortcuts[key]();
 });
 
 function zoom(factor) {
@@ -384,8 +354,8 @@ function show(text, request) {
   find("shade").lastElementChild.disabled = !areWeights; // log
   chosenShade = areWeights ? chosenShade : undefined;
   showView(state.view);
-  heatMap.select(state.row, state.column, true);
-  lines.select(state.row, state.column);
+  heatMap.reveal();
+  lines.reveal();
   modelView.choose(state.layer, state.head);
   modelView.show(state.row);
   layers.length > 1 && modelView.toggle(!address.includes("h="));

@@ -202,9 +202,10 @@ function strongest(values, count) {
     if (best.length === count && !(value > values[best[count - 1]])) {
       continue;
     }
-    let place = best.length;
-    while (place > 0 && value > values[best[place - 1]]) {
-      --place;
+    let [place, end] = [0, best.length];
+    while (place < end) {
+      const middle = (place + end) >> 1;
+      [place, end] = value > values[best[middle]] ? [place, middle] : [middle + 1, end];
     }
     best.splice(place, 0, i);
     best.length = Math.min(best.length, count);

@@ -136,6 +136,18 @@ function moved(key, place, count, back = ["ArrowLeft", "ArrowUp"], on = ["ArrowR
   return { Home: 0, End: count - 1 }[key];
 }
 
+/// Where a key leads from [row, column] of a grid: arrows to its neighbours, Home and End along the row, with Ctrl along the column, too,
+/// and where there are pages of so many rows, page keys; undefined for other keys.
+function movedInGrid(key, [row, column], [rows, columns], { page, mirrored, ctrlKey } = {}) {
+  const [back, on] = mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+  const along = ctrlKey ? rows : 0;
+  const way = {
+    ArrowUp: [-1, 0], ArrowDown: [1, 0], [back]: [0, -1], [on]: [0, 1],
+    PageUp: page && [-page, 0], PageDown: page && [page, 0], Home: [-along, -columns], End: [along, columns],
+  }[key];
+  return way && [[row + way[0], rows], [column + way[1], columns]].map(([place, count]) => Math.min(Math.max(place, 0), count - 1));
+}
+
 /// A key does what `use` does, or where that returns false, what it does anywhere.
 function listenToKeys(root, use) {
   root.addEventListener("keydown", (event) => use(event) !== false && event.preventDefault());
@@ -159,3 +171,19 @@ function listenToChoice(root, onChoose, ...keys) {
   });
 }
 
+/// They are words, and the pointer is over one of them, or over none: null.
+function listenToWords(root, onChoose, onPoint, ...keys) {
+  listenToChoice(root, onChoose, ...keys);
+  root.addEventListener("pointerover", ({ target, pointerType }) => {
+    const place = [...root.querySelectorAll("button")].indexOf(target.closest("button"));
+    pointerType !== "touch" && onPoint(place < 0 ? null : place);
+  });
+  root.addEventListener("pointerleave", () => onPoint(null));
+}
+
+/// Scrolls a box to what stands in it at `top`.
+function revealIn(box, top, height) {
+  if (top < box.scrollTop || top + height > box.scrollTop + box.clientHeight) {
+    box.scrollTop = top - (box.clientHeight - height) / 2;
+  }
+}

@@ -142,10 +142,9 @@ const isChanged = (head, row, column, shown = (...cell) => number(weight(...cell
 /// 0.1 … 10 in even steps of the logarithm, two digits each.
 const temperatureAt = (place) => Number((10 ** Number(place)).toPrecision(2));
 
-/// The controls. `onChange` is told what is changed, or null.
+/// The controls.
 class WhatIf {
-  constructor(root, onChange) {
-    Object.assign(this, { root, onChange });
+  constructor() {
     const listen = (id, type, read) => find(id).addEventListener(type, () => this.set(read(find(id))));
     listen("what-causal", "change", (box) => ({ causal: box.checked }));
     listen("what-scale", "change", (box) => ({ scale: box.checked }));
@@ -158,24 +157,20 @@ class WhatIf {
 
   /// Another result, of which nothing is changed.
   fill() {
-    const saved = result;
-    const start = savedChange(saved);
-    cancelAnimationFrame(this.frame);
-    Object.assign(this, { saved, start, now: start });
+    const { scale = "none" } = result.attention;
     const why = whyNot();
-    this.root.hidden = why === "-";
-    this.there = why === "";
-    find("what-controls").hidden = !this.there;
+    cancelAnimationFrame(this.frame);
+    this.start = this.now = savedChange(result);
+    find("what-if").hidden = why === "-";
+    find("what-controls").hidden = why !== "";
     find("what-note").replaceChildren(...unbroken(why === "-" ? "" : why));
-    if (!this.there) {
-      find("what-command-row").hidden = true;
-      return;
+    find("what-command-row").hidden = true;
+    if (why === "") {
+      find("what-scale").closest("label").hidden = scaleFactor() === 1 && result.attention.scale !== "none";
+      find("what-scale-name").replaceChildren(...(scale === "none" ? typeset("1/√d_k") : [`× ${number(scale)}`]));
+      this.fillWords();
+      this.show();
     }
-    const hasFactor = scaleFactor() !== 1 || saved.attention.scale === "none";
-    find("what-scale").closest("label").hidden = !hasFactor;
-    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? typeset("1/√d_k") : [`× ${number(saved.attention.scale)}`]));
-    this.fillWords();
-    this.show();
   }
 
   /// Nothing, each word, and each that stands in several places everywhere.
@@ -197,7 +192,7 @@ class WhatIf {
     const changed = JSON.stringify(this.now) !== JSON.stringify(this.start);
     cancelAnimationFrame(this.frame); // a slider moves faster than a large page computes
     this.frame = requestAnimationFrame(() => {
-      this.onChange(changed ? this.now : null);
+      showChange(changed ? this.now : null);
       this.show();
     });
   }
@@ -218,8 +213,8 @@ class WhatIf {
     find("what-score-text").textContent = added ? to : "";
     find("what-hide").value = String(this.placeOf(hidden));
     find("what-reset").disabled = change === null;
-    this.root.classList.toggle("changes", change !== null);
-    const command = change === null ? "" : commandOf(this.saved, this.now);
+    find("what-if").classList.toggle("changes", change !== null);
+    const command = change === null ? "" : commandOf(resultOf(0), this.now);
     find("what-command-row").hidden = change === null;
     find("what-command").replaceChildren(...unbroken(change === null ? "" : command || (this.now.added ? "No option changes one score." : "No option takes off what the recipe says.")));
     find("what-copy").hidden = command === "";
