@@ -14,16 +14,18 @@ const scoreFunction = () => result.attention.score ?? "scaled_dot";
 /// Whether a score is the product of two vectors that the page holds, and nothing else.
 const multiplies = () => ["scaled_dot", "dot"].includes(scoreFunction());
 
-/// The two vectors whose product is the score. One article multiplies K·Qᵀ: there the row's word brings its key.
-function vectors(head, row, column) {
-  const { queries, keys, attention, chosen } = result;
-  if (!queries || !keys) {
+/// One article multiplies K·Qᵀ: there the row's word brings its key.
+const isSwapped = () => result.attention.scores === "KQ";
+const letters = () => (isSwapped() ? ["k", "q"] : ["q", "k"]);
+
+/// The vector of a row, and what gives that of each column: their product is the score. Null where the page does not hold them.
+function vectors(head, row) {
+  const { queries, keys, chosen } = result;
+  if (!queries || !keys || !multiplies() || (isSwapped() && chosen)) {
     return null;
   }
-  if (attention.scores !== "KQ") {
-    return [rowOf(queries, head, row), rowOf(keys, keyHead(head, keys), column)];
-  }
-  return chosen ? null : [rowOf(keys, keyHead(head, keys), row), rowOf(queries, head, column)];
+  const place = keyHead(head, keys);
+  return isSwapped() ? [rowOf(keys, place, row), (column) => rowOf(queries, head, column)] : [rowOf(queries, head, row), (column) => rowOf(keys, place, column)];
 }
 
 function dot(a, b) {
@@ -81,14 +83,8 @@ function scoresOfRow(head, row) {
   if (result.scores) {
     return rowOf(result.scores, head, row);
   }
-  const pair = multiplies() && vectors(head, row, 0);
-  if (!pair) {
-    return pair;
-  }
-  const [own] = pair;
-  const other = result.attention.scores === "KQ" ? result.queries : result.keys;
-  const place = result.attention.scores === "KQ" ? head : keyHead(head, other);
-  return Float64Array.from({ length: result.S }, (_, column) => dot(own, rowOf(other, place, column)));
+  const [own, other] = vectors(head, row) ?? [];
+  return own ? Float64Array.from({ length: result.S }, (_, column) => dot(own, other(column))) : null;
 }
 
 const masksFirst = () => result.attention.mask_at === "scores";
@@ -99,7 +95,7 @@ function stagesOfRow(head, row) {
   const { round, step, attention } = result;
   const own = (array) => array && rowOf(array, head, row);
   const derived = (array, from, f) => own(array) ?? (from && from.map((value, column) => f(value, column)));
-  const scores = scoresOfRow(head, row) || null;
+  const scores = scoresOfRow(head, row);
   const factor = scaleFactor();
   const hide = (from) => {
     const bySight = !result.changed && (attention.mask || isAlibi()) ? null : from; // of a file nothing more is known

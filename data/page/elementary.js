@@ -16,34 +16,28 @@ function expBeyondLinear(r) {
   return (first + r4 * (second + r4 * third)) * r2;
 }
 
-/// 2^n, exactly; n from −540 to 540.
-const powersOfTwo = Float64Array.from({ length: 1081 }, () => 1);
-for (let n = 1; n <= 540; ++n) {
-  powersOfTwo[540 + n] = 2 * powersOfTwo[539 + n];
-  powersOfTwo[540 - n] = powersOfTwo[541 - n] / 2;
-}
-
-/// e^x; 2^k in two factors, since 2^k itself may be out of range.
-function exp(x) {
-  const inside = x > 746 ? 746 : x < -746 ? -746 : x;
-  const k = inside * log2e + toInteger - toInteger;
-  const high = inside - k * ln2High;
-  const low = k * ln2Low;
-  const rest = high - low;
-  const sum = 1 + rest;
-  const lost = 1 - sum + rest;
-  const power = sum + (lost + (high - rest - low + expBeyondLinear(rest)));
-  const half = Math.floor((k + 2048) / 2);
-  return power * powersOfTwo[half - 1024 + 540] * powersOfTwo[k + 1024 - half + 540];
-}
-
-/// e^x − 1 for ½ < x ≤ 44.
-function expMinusOne(x) {
+/// e^x = 2^k · (1 + rest + small).
+function reduced(x) {
   const k = x * log2e + toInteger - toInteger;
   const high = x - k * ln2High;
   const low = k * ln2Low;
   const rest = high - low;
-  const small = high - rest - low + expBeyondLinear(rest);
+  return { k, rest, small: high - rest - low + expBeyondLinear(rest) };
+}
+
+const powersOfTwo = Float64Array.from({ length: 1081 }, (_, i) => 2 ** (i - 540));
+
+/// e^x; 2^k in two factors, since 2^k itself may be out of range.
+function exp(x) {
+  const { k, rest, small } = reduced(x > 746 ? 746 : x < -746 ? -746 : x);
+  const sum = 1 + rest;
+  const half = Math.floor(k / 2);
+  return (sum + (1 - sum + rest + small)) * powersOfTwo[half + 540] * powersOfTwo[k - half + 540];
+}
+
+/// e^x − 1 for ½ < x ≤ 44.
+function expMinusOne(x) {
+  const { k, rest, small } = reduced(x);
   const scale = 2 ** k;
   const [a, b] = [scale - 1, scale * rest];
   const sum = a + b;

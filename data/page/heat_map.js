@@ -3,14 +3,11 @@
 
 /// A head as an image of one pixel a weight, or where it has fewer pixels, of the largest weight of each; nothing where all is masked.
 function imageOf(head, height = result.T, width = result.S) {
-  const canvas = element("canvas");
-  canvas.width = width;
-  canvas.height = height;
+  const canvas = element("canvas", { width, height });
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const colours = ramp();
-  const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
+  const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colourOf(i / 255), 255]).flat()).buffer);
   const masks = hasMask();
   const most = new Float64Array(width * height).fill(-1); // shares; −1 where all is masked
   const weights = weightsOf(head);
@@ -18,15 +15,9 @@ function imageOf(head, height = result.T, width = result.S) {
     const start = Math.floor((row * height) / result.T) * width;
     const scale = scaleOf(head, row);
     for (let column = 0; column < result.S; ++column, ++next) {
-      const w = weights[next];
       const place = start + Math.floor((column * width) / result.S);
-      if (masks && w === 0 && isMasked(head, row, column)) {
-        continue;
-      }
-      const share = shareOf(w, scale);
-      if (share > most[place]) {
-        most[place] = share;
-      }
+      const share = masks && weights[next] === 0 && isMasked(head, row, column) ? -1 : shareOf(weights[next], scale);
+      most[place] = share > most[place] ? share : most[place];
     }
   }
   most.forEach((share, place) => {
@@ -45,45 +36,40 @@ const mostZoomed = 160;
 const belowMap = 112; // pixels of the key and what is said of it
 const leastMap = 340;
 
+/// Gives a canvas as many pixels as the screen has there.
+function resize(canvas, width, height) {
+  canvas.width = Math.round(width * devicePixelRatio);
+  canvas.height = Math.round(height * devicePixelRatio);
+  canvas.getContext("2d").setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+}
+
 class HeatMap {
-  constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { onPoint, onSelect });
-    this.canvas = element("canvas", { "aria-hidden": "true" });
-    this.rowLabels = element("div", { class: "row-labels", "aria-hidden": "true" });
-    this.columnLabels = element("div", { class: "column-labels", "aria-hidden": "true" });
-    this.cell = element("div", { class: "cell", role: "gridcell", tabindex: "0" });
-    this.cellRow = element("div", { class: "cells", role: "row" }, this.cell);
-    this.stage = element("div", { class: "stage" }, this.canvas, this.rowLabels, this.columnLabels, this.cellRow);
-    this.space = element("div", { class: "space", role: "presentation" }, this.stage);
-    this.scroller = element("div", { class: "scroller", role: "grid" }, this.space);
-    root.append(this.scroller);
+  constructor() {
+    [this.scroller, this.space, this.stage, this.canvas, this.rowLabels, this.columnLabels, this.cellRow, this.cell] =
+      [".scroller", ".space", ".stage", "canvas", ".row-labels", ".column-labels", ".cells", ".cell"].map((each) => find("heat-map").querySelector(each));
     this.pencil = this.canvas.getContext("2d");
-    this.listen();
+    this.scroller.addEventListener("scroll", () => this.redrawSoon(), { passive: true });
+    this.canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.point(this.place(event)));
+    this.stage.addEventListener("pointerleave", () => this.point(null));
+    this.stage.addEventListener("click", (event) => {
+      const place = this.place(event);
+      if (place) {
+        select(place.row, place.column);
+        this.cell.focus({ preventScroll: true });
+      }
+    });
+    new ResizeObserver(() => this.layout()).observe(find("heat-map"));
+    listenToKeys(this.scroller, (event) => this.walk(event));
   }
 
   /// Another result, of which the head and the place are still to be told.
   fill() {
-    Object.assign(this, { zoom: 1, head: 0, row: 0, column: 0, pointed: null, image: null, view: null });
+    Object.assign(this, { zoom: 1, pointed: null, image: null, view: null });
     this.scroller.setAttribute("aria-rowcount", result.T);
     this.scroller.setAttribute("aria-colcount", result.S);
     this.rowLabels.replaceChildren();
     this.columnLabels.replaceChildren();
     this.measure();
-  }
-
-  listen() {
-    this.scroller.addEventListener("scroll", () => this.redrawSoon(), { passive: true });
-    this.canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.point(this.place(event)));
-    this.cellRow.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.point(this.place(event)));
-    this.stage.addEventListener("pointerleave", () => this.point(null));
-    this.stage.addEventListener("click", (event) => {
-      const place = this.place(event);
-      if (place) {
-        this.onSelect(place.row, place.column);
-        this.cell.focus({ preventScroll: true });
-      }
-    });
-    new ResizeObserver(() => this.layout()).observe(this.scroller.parentElement);
   }
 
   /// Where a column stands from the left, and which column stands there: words that run right to left begin on the right.
@@ -94,7 +80,7 @@ class HeatMap {
   /// How wide the words are, which is what the labels need.
   measure() {
     this.pencil.font = "600 13px " + getComputedStyle(document.body).fontFamily;
-    const widthOf = (words, at) => this.pencil.measureText(shortened(words[at]) + (isRepeated(words, at) ? String(at) : "")).width;
+    const widthOf = (words, at) => this.pencil.measureText(shortened(words[at]) + positionText(words, at)).width;
     const widest = (words) => words.reduce((most, _, at) => Math.max(most, widthOf(words, at)), 0);
     this.rowText = widest(result.rows);
     this.columnText = widest(result.columns);
@@ -102,14 +88,14 @@ class HeatMap {
 
   /// How high the cells may be together so that what stands below them is still in the window; on a small one all that they need.
   roomBelow() {
-    const { top } = this.scroller.parentElement.getBoundingClientRect();
+    const { top } = find("heat-map").getBoundingClientRect();
     const labels = Math.min(this.columnText, 96) + 16;
     return innerWidth <= 960 ? Infinity : Math.max(innerHeight - (top + scrollY) - labels - belowMap, leastMap);
   }
 
   /// The sizes of everything, from the width there is.
   layout() {
-    const room = this.scroller.parentElement.clientWidth;
+    const room = find("heat-map").clientWidth;
     if (room === 0 || !result) {
       return;
     }
@@ -134,60 +120,53 @@ class HeatMap {
     this.upright = this.columnText + 8 > width; // words that do not fit side by side are turned
     const turned = narrow ? Math.max(Math.min(this.columnText, 130), this.columnText / Math.floor(usual / 17) + 8) : Math.min(this.columnText, 96);
     this.top = this.upright ? Math.ceil(turned) + 10 : 24;
-    this.space.style.width = `${this.left + S * this.width + 1}px`;
-    this.space.style.height = `${this.top + T * this.height + 1}px`;
-    this.stage.style.width = "0";
-    this.stage.style.height = "0";
+    Object.assign(this.space.style, { width: `${this.left + S * this.width + 1}px`, height: `${this.top + T * this.height + 1}px` });
+    Object.assign(this.stage.style, { width: "0", height: "0" });
     const wide = this.scroller.clientWidth;
     const high = Math.min(this.scroller.clientHeight, this.top + T * this.height + 1);
-    this.stage.style.width = `${wide}px`;
-    this.stage.style.height = `${high}px`;
+    Object.assign(this.stage.style, { width: `${wide}px`, height: `${high}px` });
     this.view = { width: Math.min(wide - this.left, S * this.width), height: Math.min(high - this.top, T * this.height) };
-    const ratio = window.devicePixelRatio || 1;
-    this.ratio = ratio;
-    this.canvas.width = Math.round(this.view.width * ratio);
-    this.canvas.height = Math.round(this.view.height * ratio);
-    this.canvas.style.width = `${this.view.width}px`;
-    this.canvas.style.height = `${this.view.height}px`;
-    this.canvas.style.left = this.cellRow.style.left = `${this.left}px`;
-    this.canvas.style.top = this.cellRow.style.top = `${this.top}px`;
-    this.cellRow.style.width = `${this.view.width}px`;
-    this.cellRow.style.height = `${this.view.height}px`;
+    resize(this.canvas, this.view.width, this.view.height);
+    const place = { left: `${this.left}px`, top: `${this.top}px`, width: `${this.view.width}px`, height: `${this.view.height}px` };
+    Object.assign(this.canvas.style, place);
+    Object.assign(this.cellRow.style, place);
     this.draw();
   }
 
-  setHead(head) {
-    this.head = head;
-    this.image = imageOf(head);
-    this.scroller.setAttribute("aria-label", areWeights ? `Weights of ${headText(head)}: rows ask, columns are looked at` : `Numbers of ${headText(head)}`);
+  showHead() {
+    this.image = imageOf(state.head);
+    this.scroller.setAttribute("aria-label", areWeights ? `Weights of ${headText(state.head)}: rows ask, columns are looked at` : `Numbers of ${headText(state.head)}`);
     this.draw();
   }
 
-  select(row, column, reveal) {
-    this.row = row;
-    this.column = column;
-    if (reveal && this.view) {
-      this.reveal();
-    }
-    this.redrawSoon();
-  }
-
+  /// Scrolls to the chosen cell.
   reveal() {
+    if (!this.view) {
+      return;
+    }
     const into = (start, size, offset, room) => (start < offset ? start : start + size > offset + room ? start + size - room : offset);
-    this.scroller.scrollLeft = into(this.seat(this.column) * this.width, this.width, this.scroller.scrollLeft, this.view.width);
-    this.scroller.scrollTop = into(this.row * this.height, this.height, this.scroller.scrollTop, this.view.height);
+    this.scroller.scrollLeft = into(this.seat(state.column) * this.width, this.width, this.scroller.scrollLeft, this.view.width);
+    this.scroller.scrollTop = into(state.row * this.height, this.height, this.scroller.scrollTop, this.view.height);
   }
 
   point(place) {
     if (place?.row !== this.pointed?.row || place?.column !== this.pointed?.column) {
-      this.onPoint(place);
+      point(place);
     }
   }
 
-  /// The row and the column that are marked, whoever points at them; null: none.
-  mark(place) {
-    this.pointed = place;
-    this.redrawSoon();
+  /// Keys choose another cell, and lead from it to the steps.
+  walk({ key, ctrlKey }) {
+    const { T, S } = result;
+    const page = Math.max(Math.floor((this.view?.height ?? 0) / this.height), 1);
+    const to = movedInGrid(key, [state.row, state.column], [T, S], { page, mirrored, ctrlKey });
+    if (to) {
+      select(...to);
+    } else if (hasSteps() && (key === "Enter" || key === " ")) {
+      find("step").focus();
+    } else {
+      return false;
+    }
   }
 
   /// Row and column below the pointer.
@@ -221,9 +200,8 @@ class HeatMap {
 
   drawCells(rows, columns) {
     const { pencil, width, height, view } = this;
-    pencil.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pencil.clearRect(0, 0, view.width, view.height);
-    pencil.imageSmoothingEnabled = width * this.ratio < 1 || height * this.ratio < 1;
+    pencil.imageSmoothingEnabled = width * devicePixelRatio < 1 || height * devicePixelRatio < 1;
     pencil.save();
     pencil.translate(mirrored ? result.S * width - this.x : -this.x, -this.y);
     pencil.scale(mirrored ? -1 : 1, 1);
@@ -237,48 +215,38 @@ class HeatMap {
     for (let row = rows[0]; gap && height >= 6 && row <= rows[1]; ++row) {
       pencil.fillRect(0, Math.round(row * height - this.y - gap / 2), view.width, gap);
     }
-    const numbered = width >= 38 && height >= 20;
-    if (numbered) {
-      this.drawNumbers(rows, columns);
-    }
-    if (change !== null && width >= 5 && height >= 5) {
-      this.drawChanges(rows, columns, numbered ? cellText : undefined);
-    }
+    this.drawEach(rows, columns);
     if (this.pointed) {
       this.drawCross();
     }
   }
 
-  /// Around each cell of which a what-if shows other digits.
-  drawChanges(rows, columns, shown) {
+  /// The digits of each cell where there is room, and a line around it where a what-if shows others.
+  drawEach(rows, columns) {
     const { pencil, width, height } = this;
-    const inset = width >= 14 ? 2.5 : 1;
-    pencil.strokeStyle = getComputedStyle(document.body).getPropertyValue("--change");
-    pencil.lineWidth = width >= 14 ? 2 : 1;
-    pencil.setLineDash(width >= 14 ? [4, 3] : []);
-    for (let row = rows[0]; row < rows[1]; ++row) {
+    const { head } = state;
+    const numbered = width >= 38 && height >= 20;
+    const outlined = change !== null && width >= 5 && height >= 5;
+    const [line, inset] = width >= 14 ? [2, 2.5] : [1, 1];
+    const style = getComputedStyle(document.body);
+    Object.assign(pencil, { font: `${width >= 90 ? 18 : width >= 56 ? 14 : 12}px ${style.fontFamily}`, textAlign: "center", textBaseline: "middle" });
+    Object.assign(pencil, { strokeStyle: style.getPropertyValue("--change"), lineWidth: line });
+    pencil.setLineDash(line > 1 ? [4, 3] : []);
+    for (let row = rows[0]; (numbered || outlined) && row < rows[1]; ++row) {
+      const scale = scaleOf(head, row);
       for (let seat = columns[0]; seat < columns[1]; ++seat) {
-        if (isChanged(this.head, row, this.seat(seat), shown)) {
-          pencil.strokeRect(seat * width - this.x + inset, row * height - this.y + inset, width - 2 * inset, height - 2 * inset);
+        const column = this.seat(seat);
+        const [x, y] = [seat * width - this.x, row * height - this.y];
+        if (numbered) {
+          pencil.fillStyle = inkOn(shareOf(weight(head, row, column), scale));
+          pencil.fillText(cellText(head, row, column), x + 0.5 * width, y + 0.5 * height + 1, width - 4);
+        }
+        if (outlined && isChanged(head, row, column, numbered ? cellText : undefined)) {
+          pencil.strokeRect(x + inset, y + inset, width - 2 * inset, height - 2 * inset);
         }
       }
     }
     pencil.setLineDash([]);
-  }
-
-  drawNumbers(rows, columns) {
-    const { pencil, width, height } = this;
-    pencil.font = `${width >= 90 ? 18 : width >= 56 ? 14 : 12}px ` + getComputedStyle(document.body).fontFamily;
-    pencil.textAlign = "center";
-    pencil.textBaseline = "middle";
-    for (let row = rows[0]; row < rows[1]; ++row) {
-      const scale = scaleOf(this.head, row);
-      for (let seat = columns[0]; seat < columns[1]; ++seat) {
-        const column = this.seat(seat);
-        pencil.fillStyle = inkOn(shareOf(weight(this.head, row, column), scale));
-        pencil.fillText(cellText(this.head, row, column), (seat + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
-      }
-    }
   }
 
   /// Two bands that meet in the cell below the pointer.
@@ -299,7 +267,7 @@ class HeatMap {
 
   drawLabels(rows, columns) {
     const { pitch, rowPitch } = this;
-    const current = { row: this.pointed?.row ?? this.row, column: this.pointed?.column ?? this.column };
+    const current = { row: this.pointed?.row ?? state.row, column: this.pointed?.column ?? state.column };
     this.label(this.rowLabels, result.rows, rows, this.height, current.row, (label, at) => {
       const middle = (at + 0.5) * this.height - this.y;
       label.style.width = `${this.left - 8}px`;
@@ -348,11 +316,11 @@ class HeatMap {
   /// The element that has the focus, over the selected cell.
   placeCell() {
     const { cell, width, height } = this;
-    cell.style.width = `${Math.max(width, 4)}px`;
-    cell.style.height = `${Math.max(height, 4)}px`;
-    cell.style.transform = `translate(${this.seat(this.column) * width - this.x}px, ${this.row * height - this.y}px)`;
-    this.cellRow.setAttribute("aria-rowindex", this.row + 1);
-    cell.setAttribute("aria-colindex", this.column + 1);
-    cell.setAttribute("aria-label", `${visible(result.rows[this.row])} to ${visible(result.columns[this.column])}: ${number(weight(this.head, this.row, this.column))}`);
+    const { head, row, column } = state;
+    const transform = `translate(${this.seat(column) * width - this.x}px, ${row * height - this.y}px)`;
+    Object.assign(cell.style, { width: `${Math.max(width, 4)}px`, height: `${Math.max(height, 4)}px`, transform });
+    this.cellRow.setAttribute("aria-rowindex", row + 1);
+    cell.setAttribute("aria-colindex", column + 1);
+    cell.setAttribute("aria-label", `${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
 }

@@ -5,82 +5,45 @@ const mostLines = () => Math.min(6 * Math.max(result.T, result.S), 1500); // mor
 const leastShare = 0.02; // of the scale; thinner lines are left out
 
 class Lines {
-  constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { root, onPoint, onSelect });
-    const make = (name, attributes = {}) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-      Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-      return made;
-    };
-    this.make = make;
-    this.all = make("g", { class: "all" });
-    this.own = make("g", { class: "own" });
-    this.svg = make("svg", { "aria-hidden": "true" });
-    this.svg.append(this.all, this.own);
-    this.space = element("div", { class: "line-space" });
-    this.scroller = element("div", { class: "line-scroller" }, this.space);
-    root.append(this.scroller);
-    new ResizeObserver(() => this.draw()).observe(root);
+  constructor() {
+    this.pointed = null; // among these words
+    this.root = find("lines");
+    [this.scroller, this.svg, this.all, this.own, this.left, this.right] =
+      [".line-scroller", "svg", ".all", ".own", ".asking", ".asked"].map((each) => this.root.querySelector(each));
+    this.listen(this.left, true);
+    this.listen(this.right, false);
+    new ResizeObserver(() => this.draw()).observe(this.root);
+  }
+
+  /// One word of a column can be reached with Tab; arrow keys lead along it, and to the chosen word of the other one.
+  listen(list, isLeft) {
+    const choose = (at) => (isLeft ? select(at, state.column) : select(state.row, at));
+    const pointAt = (at) => this.point(at === null ? null : isLeft ? { row: at } : { column: at });
+    listenToWords(list, choose, pointAt, ["ArrowUp"], ["ArrowDown"]);
+    listenToKeys(list, ({ key }) => {
+      if (key !== (isLeft === mirrored ? "ArrowLeft" : "ArrowRight")) {
+        return false;
+      }
+      (isLeft ? this.right.children[state.column] : this.left.children[state.row]).focus();
+    });
   }
 
   /// Another result, of which the head and the place are still to be told.
   fill() {
-    Object.assign(this, { head: 0, row: 0, column: 0, pointed: null, pitch: lineRow() });
-    this.left = this.listOf(result.rows, "asking", "rows");
-    this.right = this.listOf(result.columns, "asked", "columns");
-    this.space.replaceChildren(this.left, this.svg, this.right);
+    const put = (list, words, label) => {
+      list.setAttribute("aria-label", label);
+      list.replaceChildren(...words.map((_, place) => element("button", { type: "button" }, wordAt(words, place))));
+    };
+    put(this.left, result.rows, sideName("rows", "Words that attend", ""));
+    put(this.right, result.columns, sideName("columns", "", "Words that are attended to"));
+    this.pointed = null;
     this.all.replaceChildren();
     this.own.replaceChildren();
   }
 
-  /// A column of words, one of which can be reached with Tab.
-  listOf(words, className, side) {
-    const buttons = words.map((_, place) => element("button", { type: "button", tabindex: "-1" }, wordAt(words, place)));
-    const list = element("div", { class: `words ${className}`, role: "toolbar", "aria-orientation": "vertical",
-      "aria-label": sideName(side, "Words that attend", "Words that are attended to") }, ...buttons);
-    const place = (target) => buttons.indexOf(target.closest("button"));
-    const choose = (at) => (side === "rows" ? this.onSelect(at, this.column) : this.onSelect(this.row, at));
-    list.addEventListener("click", (event) => place(event.target) >= 0 && choose(place(event.target)));
-    list.addEventListener("pointerover", (event) => {
-      const at = place(event.target);
-      if (at >= 0 && event.pointerType !== "touch") {
-        this.point(side === "rows" ? { row: at } : { column: at });
-      }
-    });
-    list.addEventListener("pointerleave", () => this.point(null));
-    list.addEventListener("keydown", (event) => {
-      const at = moved(event.key, place(event.target), buttons.length, ["ArrowUp"], ["ArrowDown"]);
-      const [toKeys, toQueries] = mirrored ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
-      const other = event.key === toKeys && side === "rows" ? this.right : event.key === toQueries && side !== "rows" ? this.left : null;
-      if (at !== undefined) {
-        choose(at);
-        buttons[at].focus();
-      } else if (other) {
-        other.buttons[side === "rows" ? this.column : this.row].focus();
-      } else {
-        return;
-      }
-      event.preventDefault();
-    });
-    list.buttons = buttons;
-    return list;
-  }
-
   point(place) {
     this.pointed = place;
-    this.onPoint(place?.row === undefined ? place : { row: place.row, column: this.column });
-    this.drawOwn();
-  }
-
-  setHead(head) {
-    this.head = head;
-    this.draw();
-  }
-
-  select(row, column) {
-    this.row = row;
-    this.column = column;
-    this.reveal();
+    point(place?.row === undefined ? place : { row: place.row, column: state.column });
     this.drawOwn();
   }
 
@@ -89,23 +52,19 @@ class Lines {
     if (this.root.hidden) {
       return; // a question about its size would lay out the whole page
     }
-    const { scrollTop, clientHeight } = this.scroller;
-    const top = this.row * this.pitch;
-    if (top < scrollTop || top + this.pitch > scrollTop + clientHeight) {
-      this.scroller.scrollTop = top - (clientHeight - this.pitch) / 2;
-    }
+    revealIn(this.scroller, state.row * this.pitch, this.pitch);
   }
 
   /// 0 … 1, as thick as the line is.
   share(row, column) {
-    return shareOf(weight(this.head, row, column), scaleOf(this.head, row));
+    return shareOf(weight(state.head, row, column), scaleOf(state.head, row));
   }
 
   line(row, column) {
     const share = this.share(row, column);
     const [from, to, width] = [(row + 0.5) * this.pitch, (column + 0.5) * this.pitch, this.width];
     const bend = width * 0.45;
-    return this.make("path", {
+    return element("path", {
       d: `M0 ${from} C${bend} ${from} ${width - bend} ${to} ${width} ${to}`,
       "stroke-width": (0.6 + 7 * share).toFixed(2),
       "stroke-opacity": (0.15 + 0.75 * share).toFixed(3),
@@ -116,22 +75,21 @@ class Lines {
     if (this.root.hidden) {
       return;
     }
-    const buttons = [...this.left.buttons, ...this.right.buttons];
+    const { T, S } = result;
+    const buttons = [...this.left.children, ...this.right.children];
     const setPitch = (pixels) => this.root.style.setProperty("--line-row", `${(this.pitch = pixels)}px`);
     setPitch(lineRow());
     setPitch(buttons.reduce((most, button) => Math.max(most, button.offsetHeight), 0)); // all are as high as the longest word
-    this.svg.setAttribute("height", Math.max(result.T, result.S) * this.pitch);
+    this.svg.setAttribute("height", Math.max(T, S) * this.pitch);
     this.width = Math.max(this.svg.parentElement.clientWidth - this.left.offsetWidth - this.right.offsetWidth, 60);
     this.svg.setAttribute("width", this.width);
-    const shares = new Float32Array(result.T * result.S);
-    for (let row = 0; row < result.T; ++row) {
-      const scale = scaleOf(this.head, row);
-      rowOf(result.weights, this.head, row).forEach((w, column) => {
-        shares[row * result.S + column] = shareOf(w, scale);
-      });
+    const shares = new Float32Array(T * S);
+    for (let row = 0; row < T; ++row) {
+      const scale = scaleOf(state.head, row);
+      shares.set(rowOf(result.weights, state.head, row).map((w) => shareOf(w, scale)), row * S);
     }
-    const shown = strongestAbove(shares, mostLines(), leastShare);
-    this.all.replaceChildren(...shown.map((i) => this.line(Math.floor(i / result.S), i % result.S)));
+    const shown = strongest(shares, mostLines()).filter((i) => shares[i] >= leastShare).sort((one, other) => one - other);
+    this.all.replaceChildren(...shown.map((i) => this.line(Math.floor(i / S), i % S)));
     this.drawOwn();
   }
 
@@ -140,31 +98,16 @@ class Lines {
     if (this.root.hidden || !this.width) {
       return;
     }
-    const place = this.pointed ?? { row: this.row };
-    const byColumn = place.row === undefined;
-    const count = byColumn ? result.T : result.S;
-    const others = Array.from({ length: count }, (_, i) => (byColumn ? [i, place.column] : [place.row, i]));
-    const own = others.filter(([row, column]) => this.share(row, column) >= leastShare);
-    this.own.replaceChildren(...own.map(([row, column]) => this.line(row, column)));
+    const { row, column } = this.pointed ?? { row: state.row };
+    const byColumn = row === undefined;
+    const others = byColumn ? result.rows.map((_, i) => [i, column]) : result.columns.map((_, i) => [row, i]);
+    const own = others.filter((pair) => this.share(...pair) >= leastShare);
+    this.own.replaceChildren(...own.map((pair) => this.line(...pair)));
     const mark = (list, current, chosen) => {
-      rove(list.buttons, chosen);
-      list.buttons.forEach((button, i) => {
-        button.classList.toggle("current", i === current);
-        button.setAttribute("aria-pressed", String(i === chosen));
-      });
+      check(list, chosen, "aria-pressed");
+      [...list.children].forEach((button, i) => button.classList.toggle("current", i === current));
     };
-    mark(this.left, byColumn ? -1 : place.row, this.row);
-    mark(this.right, byColumn ? place.column : this.column, this.column);
+    mark(this.left, row, state.row);
+    mark(this.right, byColumn ? column : state.column, state.column);
   }
-}
-
-/// The places of the largest of `values`, at most `count`, that reach `least`; unordered.
-function strongestAbove(values, count, least) {
-  const places = [];
-  for (let i = 0; i < values.length; ++i) {
-    if (values[i] >= least) {
-      places.push(i);
-    }
-  }
-  return places.length <= count ? places : places.sort((a, b) => values[b] - values[a]).slice(0, count);
 }

@@ -9,22 +9,27 @@ const inLayer = (layer, compute) => within(resultOf(layer), compute);
 const fewHeads = 8; // stand in one row
 
 class ModelView {
-  constructor({ onOpen }) {
-    this.onOpen = onOpen;
-    this.sorting = element("select", { id: "model-order", "aria-label": "Order of the heads" });
-    this.button = element("button", { type: "button", "aria-expanded": "true", "aria-controls": "model-body", text: "All heads" });
-    this.canvas = element("canvas", { "aria-hidden": "true" });
-    this.labels = element("div", { class: "model-labels", "aria-hidden": "true" });
-    this.cell = element("div", { class: "model-cell", role: "gridcell", tabindex: "0" });
-    this.stage = element("div", { class: "model-stage" }, this.canvas, this.labels, element("div", { role: "row" }, this.cell));
-    this.grid = element("div", { class: "model-grid", role: "grid", "aria-label": "All heads of all layers" }, this.stage);
-    this.status = element("p", { class: "model-status" });
-    this.key = element("p", { class: "model-key" });
-    this.body = element("div", { id: "model-body" }, this.grid, this.status, this.key);
-    this.section = element("section", { id: "model-section", class: "model", "aria-labelledby": "model-title" },
-      element("div", { class: "model-bar" }, element("h2", { id: "model-title" }, this.button), element("span", { class: "hint", text: "the strip below each: the row of one word" }), this.sorting), this.body);
+  constructor() {
+    this.section = find("model-section");
+    this.button = find("model-button");
+    this.sorting = find("model-order");
+    this.body = find("model-body");
+    [this.grid, this.stage, this.canvas, this.labels, this.cell, this.status, this.key] =
+      [".model-grid", ".model-stage", "canvas", ".model-labels", ".model-cell", ".model-status", ".model-key"].map((each) => this.body.querySelector(each));
     this.pencil = this.canvas.getContext("2d");
-    this.listen();
+    this.button.addEventListener("click", () => this.toggle());
+    this.sorting.addEventListener("change", () => {
+      this.order = this.sorting.value;
+      this.layout();
+    });
+    listenToKeys(this.grid, (event) => this.walk(event));
+    this.stage.addEventListener("pointermove", (event) => this.tell(this.placeAt(event) ?? this.at));
+    this.stage.addEventListener("pointerleave", () => this.tell(this.at));
+    this.stage.addEventListener("click", (event) => {
+      const at = this.placeAt(event);
+      at === null || this.open(at);
+    });
+    new ResizeObserver(() => this.layout()).observe(this.section);
   }
 
   /// The heads of another result, if it has several layers.
@@ -33,29 +38,10 @@ class ModelView {
     Object.assign(this, { order: "layer", at: 0, row: 0, shown: null });
     this.places = several ? layers.flatMap((_, layer) => Array.from({ length: layers[layer].weights.length }, (_, head) => ({ layer, head }))) : [];
     this.most = Math.max(...this.places.map(({ head }) => head + 1));
-    const usable = areWeights ? Object.entries(meanNames) : [];
-    this.sorting.replaceChildren(element("option", { value: "layer", text: "by layer and head" }), ...usable.map(([name, text]) => element("option", { value: name, text: `by ${text}` })));
+    const orders = [["layer", "layer and head"], ...(areWeights ? declared.means.map(({ name, header }) => [name, header]) : [])];
+    this.sorting.replaceChildren(...orders.map(([value, text]) => element("option", { value, text: `by ${text}` })));
     this.gather();
-    several ? find("layers-section").after(this.section) : this.section.remove();
-  }
-
-  listen() {
-    this.button.addEventListener("click", () => this.toggle());
-    this.sorting.addEventListener("change", () => {
-      this.order = this.sorting.value;
-      this.layout();
-    });
-    this.grid.addEventListener("keydown", (event) => this.press(event));
-    this.stage.addEventListener("pointermove", (event) => this.tell(this.placeAt(event) ?? this.at));
-    this.stage.addEventListener("pointerleave", () => this.tell(this.at));
-    this.stage.addEventListener("click", (event) => {
-      const at = this.placeAt(event);
-      if (at !== null) {
-        this.at = at;
-        this.open();
-      }
-    });
-    new ResizeObserver(() => this.layout()).observe(this.section);
+    this.section.hidden = !several;
   }
 
   /// Pictures and means layer by layer, so that a page of many opens at once.
@@ -90,7 +76,7 @@ class ModelView {
 
   /// With the pixels that it has on the screen at most, each of the largest weight there, so that no line fades.
   shrunk(place) {
-    const most = Math.floor(this.size * (window.devicePixelRatio || 1));
+    const most = Math.floor(this.size * devicePixelRatio);
     const { width, height } = place.image;
     const fitting = [Math.min(height, most), Math.min(width, most)];
     if (place.small?.height !== fitting[0] || place.small?.width !== fitting[1]) {
@@ -147,34 +133,26 @@ class ModelView {
     });
     this.width = this.left + this.columns * this.stepX;
     this.height = this.top + (Math.max(...shown.map(({ y }) => y)) + 1) * this.stepY;
-    this.stage.style.width = `${this.width}px`;
-    this.stage.style.height = `${this.height}px`;
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
-    this.pencil.setTransform(ratio, 0, 0, ratio, 0, 0);
+    Object.assign(this.stage.style, { width: `${this.width}px`, height: `${this.height}px` });
+    resize(this.canvas, this.width, this.height);
+    this.ground = getComputedStyle(this.section).getPropertyValue("--mask");
+    shown.forEach((place) => this.drawHead(place));
     this.showLabels();
     this.grid.setAttribute("aria-rowcount", String(Math.ceil(this.height / this.stepY)));
     this.grid.setAttribute("aria-colcount", String(this.columns));
-    this.draw();
     this.focusOn(this.at, false);
   }
 
   showLabels() {
-    const label = (x, y, text, name) => {
-      const made = element("div", { class: `model-label ${name}`, text });
-      made.style.transform = `translate(${x}px, ${y}px)`;
-      made.style.width = `${name === "of-layer" ? this.left - 6 : name === "of-place" ? this.stepX - 2 : this.size}px`;
-      return made;
-    };
+    const widths = { "of-layer": this.left - 6, "of-place": this.stepX - 2, "of-head": this.size };
+    const label = (x, y, text, name) =>
+      element("div", { class: `model-label ${name}`, text, style: { transform: `translate(${x}px, ${y}px)`, width: `${widths[name]}px` } });
     const [across, down] = [this.left, this.top];
     const made = this.byLayer
       ? [...Array.from({ length: this.most }, (_, head) => label(across + head * this.stepX, 0, this.nameOfColumn(head), "of-head")),
         ...layers.map(({ layer }, i) => label(0, down + i * this.stepY + this.size / 2 - 9, String(layer), "of-layer"))]
       : this.shown.map(({ layer, head, x, y, means, role }) => label(across + x * this.stepX, down + y * this.stepY + this.under + this.strip + 4,
-        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanNames[role] ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
+        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanKinds[role]?.header ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
     this.labels.replaceChildren(...made);
   }
 
@@ -182,17 +160,6 @@ class ModelView {
   nameOfColumn(head) {
     const [first, ...others] = new Set(layers.map((_, i) => resultOf(i).heads[head]).filter((number) => number !== undefined));
     return others.length > 0 ? "" : String(first ?? head);
-  }
-
-  draw() {
-    if (!this.shown || this.body.hidden) {
-      return;
-    }
-    const style = getComputedStyle(this.section);
-    this.ground = style.getPropertyValue("--mask");
-    this.frames = Object.fromEntries(declared.means.map(({ name, colour }) => [name, colour]));
-    this.pencil.clearRect(0, 0, this.width, this.height);
-    this.shown.forEach((place) => this.drawHead(place));
   }
 
   drawHead(place) {
@@ -210,7 +177,7 @@ class ModelView {
     if (place.role) {
       const line = this.line;
       pencil.lineWidth = line;
-      pencil.strokeStyle = this.frames[place.role];
+      pencil.strokeStyle = meanKinds[place.role].colour;
       pencil.strokeRect(x - line / 2, y - line / 2, size + line, size + line);
     }
     this.drawStrip(place);
@@ -267,8 +234,8 @@ class ModelView {
 
   text({ layer, head, means, role }) {
     const name = inLayer(layer, () => `Layer ${layers[layer].layer}, ${headText(head)}`);
-    const numbers = Object.keys(meanNames).filter((key) => typeof means?.[key] === "number").map((key) => `${meanNames[key]} ${means[key].toFixed(2)}`);
-    return name + (role ? `: ${meanNames[role]}` : "") + (numbers.length > 0 ? ` (${numbers.join(", ")})` : "");
+    const numbers = declared.means.filter((mean) => typeof means?.[mean.name] === "number").map((mean) => `${mean.header} ${means[mean.name].toFixed(2)}`);
+    return name + (role ? `: ${meanKinds[role].header}` : "") + (numbers.length > 0 ? ` (${numbers.join(", ")})` : "");
   }
 
   tell(at) {
@@ -278,11 +245,9 @@ class ModelView {
 
   showKey() {
     const there = declared.means.filter(({ name }) => this.places.some(({ role }) => role === name));
-    this.key.replaceChildren(...there.map(({ header, meaning, colour }) => {
-      const swatch = element("span", { class: "model-swatch" });
-      swatch.style.borderColor = colour;
-      return element("span", { class: "model-role" }, swatch, `${header}: ${meaning}`);
-    }), areWeights ? element("span", { class: "hint", text: `A frame has the colour of the largest mean, if that is ${declared.least_role} or more and twice what equal weights give.` }) : "");
+    this.key.replaceChildren(...there.map(({ header, meaning, colour }) =>
+      element("span", { class: "model-role" }, element("span", { class: "model-swatch", style: { borderColor: colour } }), `${header}: ${meaning}`)),
+    areWeights ? element("span", { class: "hint", text: `A frame has the colour of the largest mean, if that is ${declared.least_role} or more and twice what equal weights give.` }) : "");
   }
 
   placeAt(event) {
@@ -293,26 +258,23 @@ class ModelView {
     return at < 0 ? null : at;
   }
 
-  press(event) {
+  walk({ key }) {
     const { x, y } = this.shown[this.at];
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-x, 0], End: [this.columns - 1 - x, 0] }[event.key];
-    if (event.key === "Enter" || event.key === " ") {
-      this.open();
-    } else if (way) {
-      const end = (row) => Math.max(...this.shown.filter((place) => place.y === row).map((place) => place.x));
-      const row = Math.min(Math.max(y + way[1], 0), this.shown.at(-1).y);
-      const column = Math.min(Math.max(x + way[0], 0), end(row));
-      this.focusOn(this.shown.findIndex((place) => place.x === column && place.y === row));
+    const to = movedInGrid(key, [y, x], [this.shown.at(-1).y + 1, this.columns]);
+    if (key === "Enter" || key === " ") {
+      this.open(this.at);
+    } else if (to) {
+      const row = this.shown.filter((place) => place.y === to[0]);
+      this.focusOn(this.shown.indexOf(row[Math.min(to[1], row.length - 1)]));
     } else {
-      return;
+      return false;
     }
-    event.preventDefault();
-    event.stopPropagation();
   }
 
-  open() {
-    const { layer, head } = this.shown[this.at];
+  open(at) {
+    const { layer, head } = this.shown[at];
     this.toggle(false);
-    this.onOpen(layer, head);
+    update({ layer, head, pointed: null });
+    focusOnCell();
   }
 }

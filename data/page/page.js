@@ -5,11 +5,7 @@ const state = { layer: 0, head: 0, row: 0, column: 0, pointed: null, step: 0, vi
 /// Of many words and a head that does something the strongest pair; otherwise, of the rows that see at least half of what any row sees, one that
 /// attends neither to one word alone nor to all alike, and its largest weight; of other numbers the largest.
 function firstChoice(head) {
-  if (!areWeights) {
-    const place = strongest(weightsOf(head), 1)[0] ?? 0;
-    return { row: Math.floor(place / result.S), column: place % result.S };
-  }
-  if (result.S > mostLinesOfBench && roleOf(head) !== null) {
+  if (!areWeights || (result.S > mostLinesOfBench && roleOf(head) !== null)) {
     const [place = 0] = strongest(freeWeights(head).free, 1);
     return { row: Math.floor(place / result.S), column: place % result.S };
   }
@@ -17,11 +13,8 @@ function firstChoice(head) {
   const most = Math.max(...seen);
   const enough = Math.max(most / 2, Math.min(most, 2)); // with one the mask says the weight
   const distance = (row) => (seen[row] < enough ? Infinity : Math.abs(entropy(head, row) - 0.6 * Math.log(seen[row])));
-  let row = seen.findIndex((count) => count >= enough);
-  for (let i = row + 1; i < result.T; ++i) {
-    row = distance(i) < distance(row) ? i : row;
-  }
-  return { row, column: strongest(rowOf(result.weights, head, row), 1)[0] ?? 0 };
+  const row = seen.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0);
+  return { row, column: strongestKey(head, row) };
 }
 
 const positionNames = { sinusoidal: "sinusoidal positions", rope: "rotary positions", alibi: "ALiBi" };
@@ -49,40 +42,25 @@ function facts() {
   return parts.filter(Boolean).join(" · ");
 }
 
-const onPoint = (place) => update({ pointed: place });
-const onSelect = (row, column) => update({ row, column, pointed: null });
-const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
-const lines = new Lines(find("lines"), { onPoint, onSelect });
-const sentences = new Sentences(find("sentences"), {
-  onPoint,
-  onSelect: (side, place) => (side === "rows" ? onSelect(place, strongest(rowOf(result.weights, state.head, place), 1)[0] ?? 0) : onSelect(state.row, place)),
-});
-const heads = new Heads(find("heads"), (head) => update({ head }));
-const bench = new Workbench({
-  onSelect,
-  onPoint,
-  onStep: (step) => update({ step }),
-  onTable: (step, column) => {
-    update({ step, column, pointed: null });
-    find("step").focus();
-    find("steps").scrollIntoView({ block: "nearest" });
-  },
-});
-const whatIf = new WhatIf(find("what-if"), showChange);
-const steps = new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
-const choiceOf = (text, choose) => {
-  const button = element("button", { type: "button", role: "radio", text });
-  button.addEventListener("click", choose);
-  return button;
-};
-let layerButtons = [];
-const shadeButtons = Object.entries(shades).map(([name, text]) => choiceOf(text, () => chooseShade(name)));
-const modelView = new ModelView({ onOpen: (layer, head) => {
-  update({ layer, head, pointed: null });
-  (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
-} });
-const views = { map: "Heat map", lines: "Lines" };
-const viewButtons = Object.entries(views).map(([view, text]) => choiceOf(text, () => update({ view })));
+const select = (row, column) => update({ row, column, pointed: null });
+const point = (place) => update({ pointed: place });
+/// The table of a step, of another key.
+function openTable(step, column) {
+  update({ step, column, pointed: null });
+  find("step").focus();
+  find("steps").scrollIntoView({ block: "nearest" });
+}
+const focusOnCell = () => (state.view === "map" ? heatMap.cell : lines.left.children[state.row]).focus();
+
+const heatMap = new HeatMap();
+const lines = new Lines();
+const sentences = new Sentences();
+const heads = new Heads();
+const bench = new Workbench();
+const whatIf = new WhatIf();
+const steps = new Steps();
+const modelView = new ModelView();
+const views = ["map", "lines"];
 
 function update(change) {
   const before = { ...state };
@@ -108,8 +86,9 @@ function update(change) {
   }
   if (changed("row", "column", "head", "layer")) {
     writeLink();
-    heatMap.select(row, column, changed("row", "column"));
-    lines.select(row, column);
+    changed("row", "column") && heatMap.reveal();
+    lines.reveal();
+    lines.drawOwn();
     showStep();
   } else if (changed("step")) {
     showStep();
@@ -129,19 +108,17 @@ function showPlace() {
   const { head, row, column, pointed } = state;
   const shown = pointed?.row ?? row;
   const key = pointed?.column ?? (pointed?.row !== undefined && pointed.row !== row ? -1 : column);
-  sentences.show(head, shown, key, { row, column });
-  showRow(find("row"), head, shown, key);
-  const marked = pointed && { row: pointed.row, column: pointed.column ?? (sentences.together ? pointed.row : undefined) };
-  if (marked && marked.row === undefined && sentences.together) {
-    marked.row = marked.column;
-  }
-  heatMap.mark(marked);
-  bench.mark(marked?.column ?? marked?.row);
+  sentences.show(shown, key);
+  showRow(shown, key);
+  const same = sentences.together && pointed ? pointed : {}; // a word there is a row and a column
+  const marked = pointed && { row: pointed.row ?? same.column, column: pointed.column ?? same.row };
+  heatMap.pointed = marked;
+  heatMap.redrawSoon();
   for (const each of document.querySelectorAll("[data-key]")) {
     const hit = marked && (Number(each.dataset.key) === marked.column || Number(each.dataset.query ?? -1) === marked.row);
     each.classList.toggle("marked", Boolean(hit));
   }
-  const readKey = key < 0 ? strongest(rowOf(result.weights, head, shown), 1)[0] ?? 0 : key;
+  const readKey = key < 0 ? strongestKey(head, shown) : key;
   const cell = isMasked(head, shown, readKey) ? masked : number(weight(head, shown, readKey));
   find("readout").replaceChildren(fullWordAt(result.rows, shown), " → ", fullWordAt(result.columns, readKey), " ", strong(cell));
 }
@@ -151,7 +128,7 @@ const fullWordAt = (words, place) => element("span", {}, element("bdi", { class:
 
 function showLayer(layer) {
   result = whatIfResult ?? resultOf(layer);
-  check(layerButtons, layer);
+  check(find("layers"), layer);
   find("facts").textContent = facts();
   heads.fill();
   steps.fill();
@@ -159,8 +136,9 @@ function showLayer(layer) {
 
 function showStep() {
   if (hasSteps()) {
-    steps.show(state.head, state.row, state.column, state.step);
-    bench.show(state.head, state.row, state.column, state.step);
+    const cell = cellAt(state);
+    steps.show(cell, state.step);
+    bench.show(cell, state.step);
   }
 }
 
@@ -168,11 +146,15 @@ function showStep() {
 function showAll() {
   heads.fill();
   modelView.gather();
+  find("theme").setAttribute("aria-pressed", String(isDark()));
   showHead(state.head);
   showLegend(state.head, state.view);
   showStep();
   showPlace();
 }
+
+/// That step where there is one of this name, or the first.
+const stepNamed = (name) => Math.max(kinds.findIndex((kind) => kind.name === name), 0);
 
 /// The result with a what-if in it; undefined: as the file has it.
 let whatIfResult;
@@ -181,7 +163,7 @@ function showChange(changes) {
   whatIfResult = changes === null ? undefined : changedResult(resultOf(0), changes);
   const kind = kinds[state.step].name;
   showLayer(state.layer);
-  state.step = Math.max(kinds.findIndex((each) => each.name === kind), 0);
+  state.step = stepNamed(kind);
   showAll();
   const said = changes === null ? "" : changedText(resultOf(0));
   find("what-count").textContent = said;
@@ -190,7 +172,7 @@ function showChange(changes) {
 
 function showShade() {
   shade = usualShade();
-  check(shadeButtons, Object.keys(shades).indexOf(shade));
+  check(find("shade"), shades.indexOf(shade));
   showAll();
 }
 
@@ -200,15 +182,18 @@ function chooseShade(name) {
 }
 
 function showHead(head) {
-  heatMap.setHead(head);
-  lines.setHead(head);
+  heatMap.showHead();
+  lines.draw();
   heads.show(head);
-  showPairs(find("pairs"), head, onSelect);
+  showPairs(head);
 }
 
-const legendOfLines = ([queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"]) => (areWeights
-  ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
-  : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`);
+function legendOfLines() {
+  const [queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"];
+  const about = areWeights ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn`
+    : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn`;
+  return `${about}, ${mostLines()} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
+}
 const legendOfColours = () => (areWeights ? "Rows attend to columns; each row adds up to 1." : "These numbers are no weights.");
 
 function showLegend(head, view) {
@@ -222,7 +207,7 @@ function showLegend(head, view) {
 function showView(view) {
   find("heat-map").hidden = find("zoom").hidden = view !== "map";
   find("lines").hidden = view !== "lines";
-  check(viewButtons, Object.keys(views).indexOf(view));
+  check(find("view"), views.indexOf(view));
   if (view === "lines") {
     lines.draw();
     lines.reveal();
@@ -233,51 +218,35 @@ function showView(view) {
 
 // ---- theme, saving ---------------------------------------------------------------------------------------------------
 
-function showTheme() {
-  find("theme").setAttribute("aria-pressed", String(isDark()));
-  showAll();
-}
-
-function save(name, blob) {
-  const link = element("a", { download: name, href: URL.createObjectURL(blob) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 find("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  showTheme();
+  showAll();
 });
-prefersDark.addEventListener("change", showTheme);
+prefersDark.addEventListener("change", showAll);
 onPhone.addEventListener("change", showStep);
 
 /// On paper a page is light.
-let themeOfScreen;
-addEventListener("beforeprint", () => {
-  themeOfScreen = document.documentElement.dataset.theme;
-  document.documentElement.dataset.theme = "light";
-  showTheme();
+for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
+  addEventListener(event, () => {
+    document.documentElement.toggleAttribute("data-printing", printing);
+    showAll();
+  });
+}
+find("save-json").addEventListener("click", () => {
+  const href = URL.createObjectURL(new Blob([savedJson()], { type: "application/json" }));
+  element("a", { download: "attention.json", href }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
 });
-addEventListener("afterprint", () => {
-  delete document.documentElement.dataset.theme;
-  Object.assign(document.documentElement.dataset, themeOfScreen === undefined ? {} : { theme: themeOfScreen });
-  showTheme();
-});
-find("save-json").addEventListener("click", () => save("attention.json", new Blob([savedJson()], { type: "application/json" })));
 
 // ---- the link to what is chosen --------------------------------------------------------------------------------------
 
-/// "#l=3&h=5&q=7&k=2": layer, head, and positions of query and key, as the program counts them.
-function link() {
-  const layer = layers.length > 0 ? `l=${result.layer}&` : "";
-  return `#${layer}h=${result.heads[state.head]}&q=${result.positions[state.row]}&k=${state.column}`;
-}
-
 let linking;
 let address = location.hash;
-/// Browsers refuse more than some addresses a second.
+/// "#l=3&h=5&q=7&k=2": layer, head, and positions of query and key, as the program counts them. Browsers refuse more than some addresses
+/// a second.
 function writeLink() {
-  address = link();
+  const layer = layers.length > 0 ? `l=${result.layer}&` : "";
+  address = `#${layer}h=${result.heads[state.head]}&q=${result.positions[state.row]}&k=${state.column}`;
   clearTimeout(linking);
   linking = setTimeout(() => history.replaceState(null, "", address), 200);
 }
@@ -287,14 +256,15 @@ function linked() {
   const asked = new URLSearchParams(address.slice(1));
   const choice = {};
   const choose = (name, key, places) => {
-    const place = asked.has(key) ? places.map(String).indexOf(asked.get(key)) : -1;
-    return place >= 0 && Object.assign(choice, { [name]: place });
+    const place = places.map(String).indexOf(asked.get(key));
+    Object.assign(choice, place < 0 ? {} : { [name]: place });
   };
   choose("layer", "l", layers.map(({ layer }) => layer));
   choose("head", "h", result.heads);
-  const row = choose("row", "q", result.positions);
-  if (!choose("column", "k", result.columns.map((_, i) => i)) && row) {
-    [choice.column] = strongest(rowOf(resultOf(choice.layer ?? state.layer).weights, choice.head ?? state.head, choice.row), 1);
+  choose("row", "q", result.positions);
+  choose("column", "k", result.columns.map((_, i) => i));
+  if ("row" in choice && !("column" in choice)) {
+    choice.column = within(resultOf(choice.layer ?? state.layer), () => strongestKey(choice.head ?? state.head, choice.row));
   }
   return choice;
 }
@@ -305,59 +275,31 @@ addEventListener("hashchange", () => {
 
 // ---- keys ------------------------------------------------------------------------------------------------------------
 
-heatMap.scroller.addEventListener("keydown", (event) => {
-  const { T, S } = result;
-  const page = Math.max(Math.floor((heatMap.view?.height ?? 0) / heatMap.height), 1);
-  const [back, on] = mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
-  const column = moved(event.key, state.column, S, [back], [on]);
-  const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
-  const ends = event.key === "Home" || event.key === "End";
-  const jump = { PageUp: Math.max(state.row - page, 0), PageDown: Math.min(state.row + page, T - 1) }[event.key];
-  if (hasSteps() && (event.key === "Enter" || event.key === " ")) {
-    find("step").focus();
-  } else if (ends) {
-    onSelect(event.ctrlKey ? row : state.row, column);
-  } else if (column !== undefined) {
-    onSelect(state.row, column);
-  } else if (row !== undefined || jump !== undefined) {
-    onSelect(row ?? jump, state.column);
-  } else {
-    return;
-  }
-  event.preventDefault();
-});
+listenToChoice(find("layers"), (layer) => update({ layer }));
+listenToChoice(find("view"), (at) => update({ view: views[at] }));
+listenToChoice(find("shade"), (at) => chooseShade(shades[at]));
 
-listenToArrows(find("layers"), () => layerButtons, (layer) => update({ layer }));
-listenToArrows(find("view"), () => viewButtons, (at) => update({ view: Object.keys(views)[at] }));
-listenToArrows(find("shade"), () => shadeButtons.filter((button) => !button.disabled), (at) => chooseShade(Object.keys(shades)[at]));
-
-find("shortcuts").addEventListener("change", () => {
-  document.querySelectorAll(".single").forEach((hint) => hint.classList.toggle("off", !find("shortcuts").checked));
-});
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select, textarea, input:not([type=checkbox], [type=range])") || (event.key.length === 1 && !find("shortcuts").checked)) {
-    return;
+const shortcuts = {
+  "[": () => update({ head: Math.max(state.head - 1, 0) }),
+  "]": () => update({ head: Math.min(state.head + 1, result.H - 1) }),
+  "{": () => update({ layer: Math.max(state.layer - 1, 0) }),
+  "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
+  p: () => hasSteps() && update({ step: Math.max(state.step - 1, 0) }),
+  n: () => hasSteps() && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+  m: () => layers.length > 1 && modelView.toggle(),
+  v: () => update({ view: state.view === "map" ? "lines" : "map" }),
+  Escape: () => {
+    point(null);
+    focusOnCell();
+  },
+};
+listenToKeys(document, ({ key, target, ctrlKey, altKey, metaKey }) => {
+  const typing = target.matches("select, textarea, input:not([type=checkbox], [type=range])");
+  const isOff = key.length === 1 && !find("shortcuts").checked;
+  if (ctrlKey || altKey || metaKey || typing || isOff || !Object.hasOwn(shortcuts, key)) {
+    return false;
   }
-  const { H } = result;
-  const actions = {
-    "[": () => update({ head: Math.max(state.head - 1, 0) }),
-    "]": () => update({ head: Math.min(state.head + 1, H - 1) }),
-    "{": () => update({ layer: Math.max(state.layer - 1, 0) }),
-    "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
-    p: () => hasSteps() && update({ step: Math.max(state.step - 1, 0) }),
-    n: () => hasSteps() && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
-    m: () => layers.length > 1 && modelView.toggle(),
-    v: () => update({ view: state.view === "map" ? "lines" : "map" }),
-    Escape: () => {
-      update({ pointed: null });
-      (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
-    },
-  };
-  if (Object.hasOwn(actions, event.key)) {
-    event.preventDefault();
-    actions[event.key]();
-  }
+  shortcuts[key]();
 });
 
 function zoom(factor) {
@@ -370,17 +312,11 @@ find("larger").addEventListener("click", () => zoom(1.5));
 
 // ---- the first picture -----------------------------------------------------------------------------------------------
 
-find("view").append(...viewButtons);
-find("shade").append(...shadeButtons);
-find("theme").setAttribute("aria-pressed", String(isDark()));
-
 /// What is the same in all layers of a result.
 function showFrame() {
   find("remark").textContent = asked.remark ?? "";
-  find("remark").hidden = !asked.remark;
   find("map").parentElement.classList.toggle("right-to-left", mirrored);
-  layerButtons = layers.map(({ layer }, place) => choiceOf(String(layer), () => update({ layer: place })));
-  find("layers").replaceChildren(...layerButtons);
+  find("layers").replaceChildren(...layers.map(({ layer }) => element("button", { type: "button", role: "radio", text: layer })));
   const stepwise = hasSteps();
   const hide = (selector, hidden) => document.querySelectorAll(selector).forEach((each) => each.toggleAttribute("hidden", hidden));
   hide("#layers-section, .of-layers", layers.length < 2);
@@ -396,9 +332,7 @@ function showFrame() {
   find("notes").replaceChildren(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
     result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
     isOfRun() && !stepwise ? element("p", {}, ...unbroken("A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about.")) : "");
-  const title = json.config?.title;
-  find("name").hidden = !title;
-  find("name").textContent = title ? visible(title) : "";
+  find("name").textContent = visible(json.config?.title ?? "");
 }
 
 /// Shows a result: its JSON, and what was asked for. What the link says of the one before holds where it is in this one, too.
@@ -414,14 +348,14 @@ function show(text, request) {
   Object.assign(state, { layer: 0, head: 0, row: 0, column: 0, pointed: null }, linked());
   showFrame();
   showLayer(state.layer);
-  Object.assign(state, firstChoice(state.head), linked(), { step: Math.max(kinds.findIndex((each) => each.name === kind), 0) });
+  Object.assign(state, firstChoice(state.head), linked(), { step: stepNamed(kind) });
   [heatMap, lines, sentences, modelView, whatIf].forEach((view) => view.fill());
   find("what-count").textContent = "";
-  shadeButtons.at(-1).disabled = !areWeights; // log
+  find("shade").lastElementChild.disabled = !areWeights; // log
   chosenShade = areWeights ? chosenShade : undefined;
   showView(state.view);
-  heatMap.select(state.row, state.column, true);
-  lines.select(state.row, state.column);
+  heatMap.reveal();
+  lines.reveal();
   modelView.choose(state.layer, state.head);
   modelView.show(state.row);
   layers.length > 1 && modelView.toggle(!address.includes("h="));

@@ -1,10 +1,6 @@
 // Where query and output come from: a word's vector x, W_q·x and W_o, of results that hold them. The tables are shown only where they
 // give the numbers of the result again: with rotary positions, say, a query is more than W_q·x.
 
-const parameterOf = (name) => (json.parameters?.[name] && layers.length === 0 ? tensor(json.parameters[name], result.weights.values.constructor) : null);
-const arrayOf = (name) => (json[name] && layers.length === 0 ? tensor(json[name], result.weights.values.constructor) : null);
-const projections = ofResult(() => ({ W_q: parameterOf("W_q"), b_q: parameterOf("b_q"), W_o: parameterOf("W_o"), b_o: parameterOf("b_o"), x: arrayOf("embeddings"), context: arrayOf("context"), output: arrayOf("output") }));
-
 /// Row `row` of an array (T, …).
 const vectorOf = ({ shape, values }, row) => values.subarray(row * shape[1], (row + 1) * shape[1]);
 
@@ -19,51 +15,41 @@ function layoutsOf({ shape }, out, inner, head) {
   ].filter(Boolean);
 }
 
-/// Number `o` of W·x + b: its terms, and their sum.
-function projected(W, at, bias, x, o) {
-  const { step, round } = result;
-  let sum = 0;
-  const terms = Array.from(x, (value, i) => {
-    const w = W.values[at(o, i)];
-    sum = step(sum + step(w * value));
-    return [value, w, step(w * value), sum];
-  });
-  const value = round(sum);
-  return { terms, bias, value: bias === undefined ? value : round(value + bias) };
-}
-
-/// How W makes `want` of x; null where it does not.
-function projectionOf(W, bias, x, want, head) {
-  if (!W || !x || !want) {
-    return null;
-  }
-  const biasOf = (o) => bias?.values[bias.values.length === want.length ? o : head * want.length + o];
-  for (const at of layoutsOf(W, want.length, x.length, head)) {
-    if (want.every((value, o) => projected(W, at, biasOf(o), x, o).value === value)) {
-      return (o) => projected(W, at, biasOf(o), x, o);
-    }
-  }
-  return null;
+/// How the matrix `name` makes `want` of x: a function of a number's place → its terms, and their sum. Null where it does not.
+function projectionOf(name, x, want, head) {
+  const { step, round, parameters } = result;
+  const [W, b] = [parameters[`W_${name}`], parameters[`b_${name}`]];
+  const projected = (at) => (o) => {
+    let sum = 0;
+    const terms = Array.from(x, (value, i) => {
+      const w = W.values[at(o, i)];
+      sum = step(sum + step(w * value));
+      return [value, w, step(w * value), sum];
+    });
+    const bias = b?.values[b.values.length === want.length ? o : head * want.length + o];
+    return { terms, bias, value: bias === undefined ? round(sum) : round(round(sum) + bias) };
+  };
+  const made = W && x && want ? layoutsOf(W, want.length, x.length, head).map(projected) : [];
+  return made.find((numberAt) => want.every((value, o) => numberAt(o).value === value)) ?? null;
 }
 
 /// The number of query and output that is explained: that of the strip which was clicked.
 let component = 0;
 
-const wordVector = (row) => projections().x && vectorOf(projections().x, result.positions[row]);
-const queryProjection = (head, row) => result.queries && result.attention.scores !== "KQ" && !result.chosenHeads && projectionOf(projections().W_q, projections().b_q, wordVector(row), rowOf(result.queries, head, row), head);
-const outputProjection = (row) => projections().context && projections().output && projectionOf(projections().W_o, projections().b_o, vectorOf(projections().context, row), vectorOf(projections().output, row), 0);
+const wordVector = (row) => result.x && vectorOf(result.x, result.positions[row]);
+const queryProjection = (head, row) => (result.queries && !isSwapped() && !result.chosenHeads ? projectionOf("q", wordVector(row), rowOf(result.queries, head, row), head) : null);
+const outputProjection = (row) => (result.context && result.output ? projectionOf("o", vectorOf(result.context, row), vectorOf(result.output, row), 0) : null);
 
 /// For the list of steps, which is the same for every row.
 const hasQueryProjection = () => Boolean(queryProjection(0, 0) && queryProjection(0, result.T - 1)); // position 0 is not rotated
-const hasOutputProjection = () => change === null && Boolean(outputProjection(0));
 
 function vectorStep(cell) {
   const x = wordVector(cell.row);
   return [
-    say("Every word has a vector x; all that follows is made of it. This is that of ", wordAt(result.rows, cell.row), "."),
-    formula("x", sub(wordAt(result.rows, cell.row)), " = ", strong(`(${[...x.subarray(0, 3)].map(number).join(", ")}${x.length > 3 ? ", …" : ""})`)),
+    say("Every word has a vector x; all that follows is made of it. This is that of ", queryWord(cell), "."),
+    formula("x", sub(queryWord(cell)), " = ", strong(startOf(x))),
     shapes(`x ${shape(x.length)}`),
-    table(`The vector${x.length > mostTerms ? `, the first ${mostTerms} of ${x.length} numbers` : ""}`, ["i", "x"], Array.from(x.subarray(0, mostTerms), (value, i) => [String(i), number(value)])),
+    table(`The vector${x.length > mostTerms ? `${firstOf(x)} numbers` : ""}`, ["i", "x"], Array.from(x.subarray(0, mostTerms), (value, i) => [String(i), number(value)])),
   ];
 }
 
@@ -81,12 +67,12 @@ function projectionStep(made, vector, [w, x, y], about, o) {
 
 function queryStep(cell) {
   const query = rowOf(result.queries, cell.head, cell.row);
-  const about = say("The query of ", wordAt(result.rows, cell.row), " is its vector x times the matrix W", sub("q"), ": each number is a sum of products. Keys and values are made in the same way, with matrices of their own.");
+  const about = say("The query of ", queryWord(cell), " is its vector x times the matrix W", sub("q"), ": each number is a sum of products. Keys and values are made in the same way, with matrices of their own.");
   return projectionStep(queryProjection(cell.head, cell.row), query, ["q", "x", "q"], about, Math.min(component, query.length - 1));
 }
 
 function outputStep(cell) {
-  const output = vectorOf(projections().output, cell.row);
-  const about = say("The contexts of all heads stand side by side; the matrix W", sub("o"), " makes the output of ", wordAt(result.rows, cell.row), " of them.");
+  const output = vectorOf(result.output, cell.row);
+  const about = say("The contexts of all heads stand side by side; the matrix W", sub("o"), " makes the output of ", queryWord(cell), " of them.");
   return projectionStep(outputProjection(cell.row), output, ["o", "context", "output"], about, Math.min(component, output.length - 1));
 }

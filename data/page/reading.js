@@ -8,45 +8,42 @@ const manyChips = 90; // are small
 
 /// The sentence, or two of them, as words that can be chosen.
 class Sentences {
-  constructor(root, { onPoint, onSelect }) {
-    Object.assign(this, { root, onPoint, onSelect });
+  constructor() {
+    this.root = find("sentences");
   }
 
   /// The words of another result.
   fill() {
-    const apart = result.cross || result.chosen || result.attention.scores === "KQ" || result.S !== result.T;
+    const apart = result.cross || result.chosen || isSwapped() || result.S !== result.T;
     this.together = !apart;
     this.chosen = undefined;
     this.rows = this.strip(result.rows, "rows");
     this.columns = apart ? this.strip(result.columns, "columns") : this.rows;
-    const named = this.columns === this.rows ? [[null, this.rows]] : [[sideName("rows", "These words attend", ""), this.rows], [sideName("columns", "", "to these"), this.columns]];
+    const named = apart ? [[sideName("rows", "These words attend", ""), this.rows], [sideName("columns", "", "to these"), this.columns]] : [[null, this.rows]];
     this.root.replaceChildren(...named.map(([name, strip]) => element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip)));
     this.root.classList.toggle("long", result.S > fewChips);
     this.root.classList.toggle("very-long", result.S > manyChips);
   }
 
   strip(words, side) {
-    const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": side === "columns" || this.together ? place : null, title: visible(text) }, word(text), words.length > fewChips ? "" : positionOf(words, place)));
-    const strip = element("div", { class: "strip", dir: isRightToLeft(words) ? "rtl" : "ltr", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
-    const place = (target) => buttons.indexOf(target.closest("button"));
-    strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
-    strip.addEventListener("pointerover", (event) => {
-      const at = place(event.target);
-      if (event.pointerType !== "touch") {
-        this.onPoint(at < 0 ? null : side === "rows" ? { row: at } : { column: at });
-      }
-    });
-    strip.addEventListener("pointerleave", () => this.onPoint(null));
-    const [left, right] = strip.dir === "rtl" ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
-    listenToArrows(strip, () => buttons, (at) => this.onSelect(side, at), [left, "ArrowUp"], [right, "ArrowDown"]);
-    strip.buttons = buttons;
+    const keyed = side === "columns" || this.together;
+    const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": keyed ? place : null, title: visible(text) },
+      word(text), words.length > fewChips ? "" : positionOf(words, place)));
+    const isRight = isRightToLeft(words);
+    const strip = element("div", { class: "strip", dir: isRight ? "rtl" : "ltr", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
+    const choose = (at) => (side === "rows" ? select(at, strongestKey(state.head, at)) : select(state.row, at));
+    const pointAt = (at) => point(at === null ? null : side === "rows" ? { row: at } : { column: at });
+    const [left, right] = isRight ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+    listenToWords(strip, choose, pointAt, [left, "ArrowUp"], [right, "ArrowDown"]);
     return strip;
   }
 
-  show(head, row, column, chosen) {
+  /// The row and the key that are marked, which the chosen ones are not where the pointer is elsewhere.
+  show(row, column) {
+    const { head } = state;
     const scale = scaleOf(head, row);
-    this.columns.buttons.forEach((button, i) => {
-      const w = i < result.S ? weight(head, row, i) : 0;
+    [...this.columns.children].forEach((button, i) => {
+      const w = weight(head, row, i);
       const none = hasMask() && w === 0 && isMasked(head, row, i);
       button.style.backgroundColor = none ? "" : css(shareOf(w, scale));
       button.style.color = none ? "" : inkOn(shareOf(w, scale));
@@ -54,25 +51,15 @@ class Sentences {
       button.classList.toggle("changed", isChanged(head, row, i));
       button.classList.toggle("target", i === column);
     });
-    this.rows.buttons.forEach((button, i) => {
-      button.classList.toggle("current", i === row);
-      button.setAttribute("aria-pressed", String(i === chosen.row));
-    });
-    rove(this.rows.buttons, chosen.row);
+    [...this.rows.children].forEach((button, i) => button.classList.toggle("current", i === row));
+    check(this.rows, state.row, "aria-pressed");
     if (this.columns !== this.rows) {
-      rove(this.columns.buttons, chosen.column);
+      rove([...this.columns.children], state.column);
     }
-    if (this.chosen !== chosen.row) {
-      this.chosen = chosen.row;
-      this.reveal(this.rows, chosen.row);
-    }
-  }
-
-  /// A long sentence scrolls in its box.
-  reveal(strip, place) {
-    const { offsetTop, offsetHeight } = strip.buttons[place];
-    if (offsetTop < strip.scrollTop || offsetTop + offsetHeight > strip.scrollTop + strip.clientHeight) {
-      strip.scrollTop = offsetTop - (strip.clientHeight - offsetHeight) / 2;
+    if (this.chosen !== state.row) {
+      this.chosen = state.row;
+      const { offsetTop, offsetHeight } = this.rows.children[state.row];
+      revealIn(this.rows, offsetTop, offsetHeight); // a long sentence scrolls in its box
     }
   }
 }
@@ -92,7 +79,9 @@ function entropySentence(head, row, seen) {
 }
 
 /// What one word attends to, from the most on.
-function showRow(root, head, row, column) {
+function showRow(row, column) {
+  const { head } = state;
+  const root = find("row");
   const values = rowOf(result.weights, head, row);
   const places = strongest(values, 10).filter((i) => !isMasked(head, row, i));
   if (column >= 0 && !places.includes(column)) {
@@ -100,12 +89,10 @@ function showRow(root, head, row, column) {
   }
   const scale = scaleOf(head, row);
   const rest = values.reduce((sum, w) => sum + w, 0) - places.reduce((sum, i) => sum + values[i], 0);
-  const items = places.map((i) => {
-    const bar = element("span", { class: "bar-fill" });
-    bar.style.width = `${100 * shareOf(values[i], scale)}%`;
-    return element("li", { class: i === column ? "current" : "", "data-key": i }, element("span", { class: "what" }, wordAt(result.columns, i)),
-      element("span", { class: "bar-track" }, bar), element("span", { class: "number", text: isMasked(head, row, i) ? masked : number(values[i]) }));
-  });
+  const items = places.map((i) => element("li", { class: i === column ? "current" : "", "data-key": i },
+    element("span", { class: "what" }, wordAt(result.columns, i)),
+    element("span", { class: "bar-track" }, element("span", { class: "bar-fill", style: { width: `${100 * shareOf(values[i], scale)}%` } })),
+    element("span", { class: "number", text: isMasked(head, row, i) ? masked : number(values[i]) })));
   const more = result.S - places.length;
   const count = result.S - seenKeys(head, row);
   root.replaceChildren(
@@ -116,55 +103,50 @@ function showRow(root, head, row, column) {
   root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
 }
 
-/// The rows that see one key alone, whose weight is then 1 whatever the scores are.
-function forcedRows(head) {
-  const rows = new Set();
-  for (let row = 0; areWeights && hasMask() && result.S > 1 && row < result.T; ++row) {
-    const weights = rowOf(result.weights, head, row);
-    const only = strongest(weights, 1)[0];
-    if (weights[only] === 1 && weights.every((w, column) => column === only || (w === 0 && isMasked(head, row, column)))) {
-      rows.add(row);
+/// The weights of a head without the rows that see one key alone, whose weight is then 1 whatever the scores are; and how many they are.
+function freeWeights(head) {
+  const free = weightsOf(head).slice();
+  let forced = 0;
+  for (let row = 0; areWeights && result.S > 1 && row < result.T; ++row) {
+    if (seenKeys(head, row) === 1 && weight(head, row, strongestKey(head, row)) === 1) {
+      free.fill(0, row * result.S, (row + 1) * result.S);
+      ++forced;
     }
   }
-  return rows;
-}
-
-/// The weights of a head without these rows, and how many they are.
-function freeWeights(head) {
-  const forced = forcedRows(head);
-  const values = weightsOf(head);
-  return { forced, free: forced.size > 0 ? values.map((w, i) => (forced.has(Math.floor(i / result.S)) ? 0 : w)) : values };
+  return { forced, free };
 }
 
 /// The strongest pairs of a head, as buttons. A weight of 0 makes no pair.
-function showPairs(root, head, onSelect) {
+function showPairs(head) {
   const values = weightsOf(head);
   const { forced, free } = freeWeights(head);
   const places = strongest(free, 8).filter((i) => !areWeights || free[i] > 0);
-  root.replaceChildren(
+  find("pairs").replaceChildren(
     element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in ${headText(head)}` : "Strongest pairs") : result.H > 1 ? `Largest in ${headText(head)}` : "Largest numbers" }),
     element("ol", { class: "pairs" }, ...places.map((i) => {
       const [row, column] = [Math.floor(i / result.S), i % result.S];
-      const button = element("button", { type: "button" }, element("span", { class: "pair" }, wordAt(result.rows, row), element("span", { class: "arrow", text: " → " }), wordAt(result.columns, column)),
-        element("span", { class: "number", text: number(values[i]) }));
-      button.addEventListener("click", () => onSelect(row, column));
-      return element("li", { "data-key": column, "data-query": row }, button);
+      const pair = element("span", { class: "pair" }, wordAt(result.rows, row), element("span", { class: "arrow", text: " → " }), wordAt(result.columns, column));
+      return element("li", { "data-key": column, "data-query": row },
+        element("button", { type: "button", onclick: () => select(row, column) }, pair, element("span", { class: "number", text: number(values[i]) })));
     })),
     places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
-    forced.size > 0 ? element("p", { class: "rest", text: `Without ${forced.size === 1 ? "the row that sees" : `the ${forced.size} rows that see`} one word alone: there the mask says the weight.` }) : "",
-    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meaningOf(roleOf(head))}.`) : "");
+    forced > 0 ? element("p", { class: "rest", text: `Without ${forced === 1 ? "the row that sees" : `the ${forced} rows that see`} one word alone: there the mask says the weight.` }) : "",
+    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meanKinds[roleOf(head)].meaning}.`) : "");
 }
 
 /// "Layer 5, head 3: previous 0.94, mean entropy 0.5123"; of numbers that are no weights the head alone.
-const nameOfHead = (head) => (layers.length > 0 ? `layer ${result.layer}, ` : "").concat(headText(head)).replace(/^./, (letter) => letter.toUpperCase()) + (roleText(head) && `: ${roleText(head)}`) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
+function nameOfHead(head) {
+  const name = `${layers.length > 0 ? `layer ${result.layer}, ` : ""}${headText(head)}${roleText(head) && `: ${roleText(head)}`}`;
+  return name[0].toUpperCase() + name.slice(1) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
+}
 
 const mostThumbnails = 64;
 
 /// Every head as a small picture; many heads as a list.
 class Heads {
-  constructor(root, onSelect) {
-    Object.assign(this, { root, onSelect });
-    listenToArrows(root, () => this.buttons, onSelect);
+  constructor() {
+    this.root = find("heads");
+    listenToChoice(this.root, (head) => update({ head }));
   }
 
   /// The heads of this layer; one alone is no choice.
@@ -172,39 +154,30 @@ class Heads {
     const many = result.H > mostThumbnails;
     this.root.role = many ? null : "radiogroup";
     this.root.ariaLabel = many ? null : "Head";
-    [this.list, this.buttons] = [null, []];
-    if (many) {
-      this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
-        element("option", { value: head, text: nameOfHead(head) })));
-      this.list.addEventListener("change", () => this.onSelect(Number(this.list.value)));
-      this.root.replaceChildren(this.list);
-      return;
-    }
-    this.buttons = Array.from({ length: result.H > 1 ? result.H : 0 }, (_, head) => this.thumbnail(head));
-    this.root.replaceChildren(...this.buttons);
+    const names = Array.from({ length: result.H > 1 ? result.H : 0 }, (_, head) => nameOfHead(head));
+    const choose = ({ target }) => update({ head: Number(target.value) });
+    this.list = many ? element("select", { "aria-label": "Head", onchange: choose }, ...names.map((text, value) => element("option", { value, text }))) : null;
+    this.buttons = many ? [] : names.map((name, head) => this.thumbnail(name, head));
+    this.root.replaceChildren(...(many ? [this.list] : this.buttons));
   }
 
-  thumbnail(head) {
-    const size = 56 * (window.devicePixelRatio || 1);
-    const canvas = element("canvas", { "aria-hidden": "true", class: mirrored ? "mirrored" : null });
+  thumbnail(name, head) {
+    const size = 56 * devicePixelRatio;
     const most = Math.max(result.S, result.T);
-    canvas.width = Math.max(Math.round((size * result.S) / most), 8);
-    canvas.height = Math.max(Math.round((size * result.T) / most), 8);
+    const [width, height] = [result.S, result.T].map((length) => Math.max(Math.round((size * length) / most), 8));
+    const canvas = element("canvas", { "aria-hidden": "true", class: mirrored ? "mirrored" : null, width, height });
     const pencil = canvas.getContext("2d");
     pencil.imageSmoothingEnabled = false;
-    pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
-    const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
+    pencil.drawImage(imageOf(head, Math.min(result.T, height), Math.min(result.S, width)), 0, 0, width, height);
+    return element("button", { type: "button", role: "radio", class: "head", "aria-label": name },
       element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }),
-      element("span", { class: "head-role", text: roleText(head) && meanNames[roleOf(head)], title: roleText(head) && meaningOf(roleOf(head)) }));
-    button.addEventListener("click", () => this.onSelect(head));
-    return button;
+      element("span", { class: "head-role", text: roleText(head) && meanKinds[roleOf(head)].header, title: roleText(head) && meanKinds[roleOf(head)].meaning }));
   }
 
   show(head) {
     if (this.list) {
       this.list.value = head;
-      return;
     }
-    check(this.buttons, head);
+    check(this.root, head);
   }
 }

@@ -43,30 +43,26 @@ function tensor(nested, Type) {
   if (nested === undefined) {
     return null;
   }
-  const lengths = [];
+  const shape = [];
   for (let level = nested; Array.isArray(level); level = level[0]) {
-    lengths.push(level.length);
+    shape.push(level.length);
   }
-  const values = new Type(lengths.reduce((product, length) => product * length, 1));
-  const special = { inf: Infinity, "-inf": -Infinity, nan: NaN };
+  const values = new Type(shape.reduce((product, length) => product * length, 1));
+  const special = { null: -Infinity, inf: Infinity, "-inf": -Infinity, nan: NaN };
   let next = 0;
-  const flatten = (level) => {
-    for (const item of level) {
-      if (typeof item === "number") {
-        values[next++] = item;
-      } else if (Array.isArray(item)) {
-        flatten(item);
-      } else {
-        values[next++] = item === null ? -Infinity : special[item];
-      }
+  const put = (item) => {
+    if (Array.isArray(item)) {
+      item.forEach(put);
+    } else {
+      values[next++] = typeof item === "number" ? item : special[item];
     }
   };
-  flatten(nested);
-  return { shape: lengths, values };
+  put(nested);
+  return { shape, values };
 }
 
 function readResult(json) {
-  const config = json.config ?? {};
+  const { config = {}, tokens } = json;
   const Type = config.dtype === "float32" ? Float32Array : Float64Array;
   const read = (name) => tensor(json[name], Type);
   const weights = read("weights");
@@ -75,7 +71,6 @@ function readResult(json) {
   const byStep = Type === Float32Array && config.rounding === "step";
   const numbers = (count) => Array.from({ length: count }, (_, i) => String(i));
   const positions = json.query_positions ?? numbers(T).map(Number);
-  const tokens = json.tokens;
   const keys = [...(json.key_tokens ?? tokens ?? numbers(S))];
   const wordsOfKeys = keys.length;
   if (wordsOfKeys === S - 1) {
@@ -112,6 +107,10 @@ function readResult(json) {
     dropped: read("dropped_weights"),
     headContext: read("head_context"),
     entropies: read("entropy"),
+    x: read("embeddings"),
+    context: read("context"),
+    output: read("output"),
+    parameters: Object.fromEntries(["W_q", "b_q", "W_o", "b_o"].map((name) => [name, tensor(json.parameters?.[name], Type)])),
     warnings: json.warnings ?? [],
     hidden: new Set((config.attention?.hide ?? []).flatMap((wanted) => placesOf(String(wanted), keys.slice(0, wordsOfKeys)))),
   };
@@ -139,26 +138,23 @@ function rowOf(array, head, row) {
 
 const weight = (head, row, column) => result.weights.values[(head * result.T + row) * result.S + column];
 
+/// The rows of all heads, of one after the other.
+const rowsOf = ({ weights, H, T }) => Array.from({ length: H * T }, (_, row) => rowOf(weights, 0, row));
+
 /// Weights are not below 0, and each row sums to 1, or to 0 where all is masked. Other numbers, as `plot` takes them, have neither
 /// shares nor an entropy. Of several layers the first one tells.
-function haveShares({ weights, S }) {
+function haveShares(result) {
   const slack = 0.02; // what rounding to bfloat16 leaves of 1
-  const doubtful = (row) => {
+  return !rowsOf(result).some((row) => {
     const sum = row.reduce((total, w) => total + w, 0);
     return row.some((w) => w < 0) || (sum !== 0 && Math.abs(sum - 1) > slack);
-  };
-  for (let start = 0; start < weights.values.length; start += S) {
-    if (doubtful(weights.values.subarray(start, start + S))) {
-      return false;
-    }
-  }
-  return true;
+  });
 }
 
 /// What is computed of each result once.
 function ofResult(compute) {
-  const known = new WeakMap();
-  return () => (known.has(result) ? known : known.set(result, compute())).get(result);
+  const known = once(compute);
+  return () => known(result);
 }
 
 /// Whether weights of another program, of whose masks nothing is known, are all 0 above the diagonal.
@@ -183,13 +179,7 @@ function ofHead(compute) {
   return (head) => (known()[head] ??= compute(head));
 }
 
-const meanEntropy = ofHead((head) => {
-  let sum = 0;
-  for (let row = 0; row < result.T; ++row) {
-    sum += entropy(head, row);
-  }
-  return sum / result.T;
-});
+const meanEntropy = ofHead((head) => result.positions.reduce((sum, _, row) => sum + entropy(head, row), 0) / result.T);
 
 /// All weights of a head, row after row.
 const weightsOf = (head) => result.weights.values.subarray(head * result.T * result.S, (head + 1) * result.T * result.S);
@@ -212,12 +202,16 @@ function strongest(values, count) {
     if (best.length === count && !(value > values[best[count - 1]])) {
       continue;
     }
-    let place = best.length;
-    while (place > 0 && value > values[best[place - 1]]) {
-      --place;
+    let [place, end] = [0, best.length];
+    while (place < end) {
+      const middle = (place + end) >> 1;
+      [place, end] = value > values[best[middle]] ? [place, middle] : [middle + 1, end];
     }
     best.splice(place, 0, i);
     best.length = Math.min(best.length, count);
   }
   return best;
 }
+
+/// The key with the largest weight of a row.
+const strongestKey = (head, row) => strongest(rowOf(result.weights, head, row), 1)[0] ?? 0;

@@ -2,12 +2,12 @@
 
 /// What the program says of all its pictures (report/html/html.cpp): colours, and the means of heads with their names.
 const declared = JSON.parse(find("declared").textContent);
-const meanNames = Object.fromEntries(declared.means.map(({ name, header }) => [name, header]));
+const meanKinds = Object.fromEntries(declared.means.map((mean) => [mean.name, mean]));
 
 /// Numbers that are equal where words are.
 const wordIds = ofResult(() => {
-  const first = new Map();
-  return json.token_ids?.length === json.tokens?.length ? json.token_ids ?? [] : (json.tokens ?? []).map((text, place) => first.get(text) ?? first.set(text, place).get(text));
+  const { token_ids: ids = [], tokens = [] } = json;
+  return ids.length === tokens.length ? ids : tokens.map((text) => placesOfWords(tokens).get(text)[0]);
 });
 
 /// The means of a head, whose row i is `rowAt(i)`, as the program's summary has them: over the rows that have such a key; null
@@ -63,10 +63,8 @@ const roleOf = ofHead((head) => {
   return shares.reduce((best, name) => (best === null || means[name] > means[best] ? name : best), null);
 });
 
-const meaningOf = (name) => declared.means.find((mean) => mean.name === name).meaning;
-
 /// "previous 0.94"; empty of a head that does nothing special.
 const roleText = (head) => {
   const role = areWeights ? roleOf(head) : null;
-  return role === null ? "" : `${meanNames[role]} ${meansOf(head)[role].toFixed(2)}`;
+  return role === null ? "" : `${meanKinds[role].header} ${meansOf(head)[role].toFixed(2)}`;
 };

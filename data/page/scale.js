@@ -4,7 +4,7 @@
 /// What the command line asked for: the scale, and the command itself.
 let asked;
 
-const shades = { absolute: "absolute", row: "row", log: "log" };
+const shades = ["absolute", "row", "log"];
 const decades = 4; // of the logarithm
 const manyKeys = 24; // of which one is 1 under a causal mask, and nearly all others would have the colour of 0
 let shade, chosenShade;
@@ -38,25 +38,23 @@ function shareOf(value, { least, largest, log }) {
 // ---- colours ---------------------------------------------------------------------------------------------------------
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
+/// On paper a page is light.
+function isDark() {
+  const { theme = prefersDark.matches ? "dark" : "light", printing } = document.documentElement.dataset;
+  return theme === "dark" && printing === undefined;
+}
 
 const ramps = Object.fromEntries(["light", "dark"].map((ground) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(declared[ground].slice(2 * i, 2 * i + 2), 16))]));
-const ramp = () => ramps[isDark() ? "dark" : "light"];
 
 /// The colour of a share in [0, 1].
 const colourPlace = (share) => Math.round(Math.min(Math.max(share, 0), 1) * 255);
-function css(share) {
-  const i = 3 * colourPlace(share);
-  const colours = ramp();
-  return `rgb(${colours[i]}, ${colours[i + 1]}, ${colours[i + 2]})`;
-}
+const colourOf = (share) => [...ramps[isDark() ? "dark" : "light"].subarray(3 * colourPlace(share), 3 * colourPlace(share) + 3)];
+const css = (share) => `rgb(${colourOf(share).join(", ")})`;
 /// Text that can be read on it: by the relative luminance of WCAG 2.
 function inkOn(share) {
   const linear = (part) => (part <= 10.31475 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
-  const i = 3 * colourPlace(share);
-  const colours = ramp();
-  const luminance = 0.2126 * linear(colours[i]) + 0.7152 * linear(colours[i + 1]) + 0.0722 * linear(colours[i + 2]);
-  return luminance > 0.179 ? "#000" : "#fff";
+  const [red, green, blue] = colourOf(share).map(linear);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
 /// Signed numbers, of the strips of vectors: from one hue over the ground to another, which no eye mixes up. `share` is in [−1, 1].
@@ -74,43 +72,30 @@ const plain = (x) => String(Number(x.toPrecision(4))).replace(/-/g, "−");
 
 /// "0.04 to 1", of all rows.
 function rowsLargest() {
-  let [least, most] = [Infinity, 0];
-  for (let row = 0; row < result.H * result.T; ++row) { // of one head after the other
-    const { largest } = rangeOf(rowOf(result.weights, 0, row));
-    [least, most] = [Math.min(least, largest), Math.max(most, largest)];
-  }
-  const texts = [least, most].map((x) => plain(Number(x.toPrecision(2))));
+  const largest = Float64Array.from(rowsOf(result), (row) => rangeOf(row).largest).sort();
+  const texts = [largest[0], largest.at(-1)].map((x) => plain(Number(x.toPrecision(2))));
   return texts[0] === texts[1] ? texts[0] : texts.join(" to ");
 }
 
-/// What stands below the bar of colours, each with its share.
+/// What stands below the bar of colours.
 function scaleTexts() {
   if (shade === "row") {
-    return [[0, areWeights ? "0" : "row’s least"], [1, `row’s largest${areWeights ? `: ${rowsLargest()}` : ""}`]];
+    return [areWeights ? "0" : "row’s least", `row’s largest${areWeights ? `: ${rowsLargest()}` : ""}`];
   }
   const { least, largest, beyond } = wholeScale();
-  const last = (beyond ? "≥ " : "") + plain(largest);
-  if (shade === "log") {
-    return [[0, plain(largest / 10 ** decades)], [0.5, plain(largest / 10 ** (decades / 2))], [1, last]];
-  }
-  return [[0, plain(least)], [0.5, plain(least / 2 + largest / 2)], [1, last]];
+  const first = shade === "log" ? [largest / 10 ** decades, largest / 10 ** (decades / 2)] : [least, least / 2 + largest / 2];
+  return [...first.map(plain), (beyond ? "≥ " : "") + plain(largest)];
 }
 
 /// The bar of colours with its numbers.
 function scaleKey() {
-  const bar = element("canvas", { class: "scale", "aria-hidden": "true" });
-  bar.width = 256;
-  bar.height = 1;
+  const bar = element("canvas", { class: "scale", "aria-hidden": "true", width: 256, height: 1 });
   const pencil = bar.getContext("2d");
   for (let i = 0; i < 256; ++i) {
     pencil.fillStyle = css(i / 255);
     pencil.fillRect(i, 0, 1, 1);
   }
-  const texts = scaleTexts().map(([share, text]) => {
-    const made = element("span", { text });
-    made.dataset.share = share;
-    return made;
-  });
+  const texts = scaleTexts().map((text) => element("span", { text }));
   return element("div", { class: "scale-key" }, bar, element("div", { class: "scale-texts" }, ...texts));
 }
 

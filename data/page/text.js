@@ -23,19 +23,12 @@ function shortened(text, most = longestLabel) {
 
 /// Four digits after the point; as a power of ten where these would say nothing.
 function number(x) {
-  if (Number.isNaN(x)) {
-    return "nan";
-  }
   if (!Number.isFinite(x)) {
-    return x > 0 ? "∞" : "−∞";
-  }
-  if (x === 0) {
-    return "0"; // exactly; 0.0000 would look rounded
+    return Number.isNaN(x) ? "nan" : x > 0 ? "∞" : "−∞";
   }
   const size = Math.abs(x);
-  const plain = size >= 1e-4 && size < 1e6;
-  const text = plain ? x.toFixed(4) : x.toExponential(4).replace(/e([+-])(\d)$/, "e$10$2");
-  return text.replace(/-/g, "−");
+  const text = size >= 1e-4 && size < 1e6 ? x.toFixed(4) : x.toExponential(4).replace(/e([+-])(\d)$/, "e$10$2");
+  return x === 0 ? "0" : text.replace(/-/g, "−"); // 0.0000 would look rounded
 }
 
 /// Two digits after the point, or a power of ten, for a cell.
@@ -53,15 +46,18 @@ const score = (x) => (x === -Infinity ? masked : number(x));
 
 const shape = (...lengths) => `(${lengths.join(", ")})`;
 
-/// An element with attributes; "class" and "text" among them; whatever is no element among the children becomes text.
+/// An element with attributes, "text" and what an event calls ("onclick") among them; a style is an object, since the policy of the page
+/// refuses it as a text. What is null is left out, and whatever is no element among the children becomes text.
 function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const made = name === "path" ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key === "text") {
       made.textContent = value;
-    } else if (value === true) {
-      made.setAttribute(key, "");
-    } else if (value !== false && value !== undefined && value !== null) {
+    } else if (key === "style") {
+      Object.assign(made.style, value);
+    } else if (typeof value === "function") {
+      made[key] = value;
+    } else if (value !== null) {
       made.setAttribute(key, value);
     }
   }
@@ -82,18 +78,22 @@ function word(text) {
   return element("bdi", { class: "word", text: short, title: short === text ? null : visible(text) });
 }
 
-const repeated = new WeakMap();
-/// Whether a word stands at several places of a list.
-function isRepeated(words, place) {
-  if (!repeated.has(words)) {
-    const seen = new Set();
-    repeated.set(words, new Set(words.filter((text) => seen.has(text) || !seen.add(text))));
-  }
-  return repeated.get(words).has(words[place]);
+/// A function of an object that computes once for each.
+function once(compute) {
+  const known = new WeakMap();
+  return (key) => (known.has(key) ? known : known.set(key, compute(key))).get(key);
 }
 
-/// Its position, of a word that stands in several.
-const positionOf = (words, place) => (isRepeated(words, place) ? element("sub", { class: "position", text: String(place) }) : "");
+/// Where each word of a list stands.
+const placesOfWords = once((words) => {
+  const places = new Map();
+  words.forEach((text, place) => places.set(text, places.get(text) ?? []).get(text).push(place));
+  return places;
+});
+
+/// The position of a word that stands in several; "" of another.
+const positionText = (words, place) => (placesOfWords(words).get(words[place]).length > 1 ? String(place) : "");
+const positionOf = (words, place) => (positionText(words, place) && element("sub", { class: "position", text: String(place) }));
 
 /// A word with it.
 const wordAt = (words, place) => element("span", {}, word(words[place]), positionOf(words, place));
@@ -118,10 +118,11 @@ function rove(elements, place) {
   });
 }
 
-/// Of buttons like these one is chosen, and can be reached with Tab.
-function check(buttons, place, attribute = "aria-checked") {
+/// Of the buttons of `root` one is chosen, and can be reached with Tab.
+function check(root, place, attribute = "aria-checked") {
+  const buttons = root.querySelectorAll("button");
   rove(buttons, place);
-  buttons.forEach((button, i) => button.setAttribute(attribute, String(i === place)));
+  buttons.forEach((each, i) => each.setAttribute(attribute, String(i === place)));
 }
 
 /// Where an arrow key, Home or End leads from `place` among `count`; undefined for other keys.
@@ -135,15 +136,54 @@ function moved(key, place, count, back = ["ArrowLeft", "ArrowUp"], on = ["ArrowR
   return { Home: 0, End: count - 1 }[key];
 }
 
-/// Arrow keys choose among the buttons of `root`.
-function listenToArrows(root, buttons, onChoose, ...keys) {
-  root.addEventListener("keydown", (event) => {
-    const place = buttons().indexOf(event.target);
-    const at = place < 0 ? undefined : moved(event.key, place, buttons().length, ...keys);
-    if (at !== undefined) {
-      event.preventDefault();
-      onChoose(at);
-      buttons()[at].focus();
-    }
+/// Where a key leads from [row, column] of a grid: arrows to its neighbours, Home and End along the row, with Ctrl along the column, too,
+/// and where there are pages of so many rows, page keys; undefined for other keys.
+function movedInGrid(key, [row, column], [rows, columns], { page, mirrored, ctrlKey } = {}) {
+  const [back, on] = mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+  const along = ctrlKey ? rows : 0;
+  const way = {
+    ArrowUp: [-1, 0], ArrowDown: [1, 0], [back]: [0, -1], [on]: [0, 1],
+    PageUp: page && [-page, 0], PageDown: page && [page, 0], Home: [-along, -columns], End: [along, columns],
+  }[key];
+  return way && [[row + way[0], rows], [column + way[1], columns]].map(([place, count]) => Math.min(Math.max(place, 0), count - 1));
+}
+
+/// A key does what `use` does, or where that returns false, what it does anywhere.
+function listenToKeys(root, use) {
+  root.addEventListener("keydown", (event) => use(event) !== false && event.preventDefault());
+}
+
+/// Clicks and arrow keys choose among the buttons of `root`.
+function listenToChoice(root, onChoose, ...keys) {
+  const buttons = () => [...root.querySelectorAll("button:enabled")];
+  root.addEventListener("click", ({ target }) => {
+    const place = buttons().indexOf(target.closest("button"));
+    place >= 0 && onChoose(place);
   });
+  listenToKeys(root, ({ key, target }) => {
+    const place = buttons().indexOf(target);
+    const at = place < 0 ? undefined : moved(key, place, buttons().length, ...keys);
+    if (at === undefined) {
+      return false;
+    }
+    onChoose(at);
+    buttons()[at].focus();
+  });
+}
+
+/// They are words, and the pointer is over one of them, or over none: null.
+function listenToWords(root, onChoose, onPoint, ...keys) {
+  listenToChoice(root, onChoose, ...keys);
+  root.addEventListener("pointerover", ({ target, pointerType }) => {
+    const place = [...root.querySelectorAll("button")].indexOf(target.closest("button"));
+    pointerType !== "touch" && onPoint(place < 0 ? null : place);
+  });
+  root.addEventListener("pointerleave", () => onPoint(null));
+}
+
+/// Scrolls a box to what stands in it at `top`.
+function revealIn(box, top, height) {
+  if (top < box.scrollTop || top + height > box.scrollTop + box.clientHeight) {
+    box.scrollTop = top - (box.clientHeight - height) / 2;
+  }
 }

@@ -9,20 +9,11 @@ function savedChange(saved) {
   return { causal: Boolean(saved.attention.causal), scale: saved.attention.scale !== "none", temperature: 1, hidden: [...saved.hidden], added: null };
 }
 
-/// The factor that is taken off and put back: 1 where the scores have none.
-function ownFactor(saved) {
-  const { scale, score } = saved.attention;
-  const none = scale === "none" || (scale === undefined && (score ?? "scaled_dot") !== "scaled_dot");
-  return scale === undefined && !none ? 1 / Math.sqrt(saved.keys.shape[2]) : none ? 1 : scale;
-}
-
 /// As the config would say it: nothing, "none", or the factor.
-function scaleOfChange(saved, { scale, temperature }) {
-  if (temperature === 1) {
-    return scale ? (saved.attention.scale === "none" ? undefined : saved.attention.scale) : "none";
-  }
-  const own = saved.attention.scale === "none" && scale ? 1 / Math.sqrt(saved.keys.shape[2]) : ownFactor(saved);
-  return (scale ? own : 1) / temperature;
+function scaleOfChange(saved, { scale: isScaled, temperature }) {
+  const { scale: own } = saved.attention;
+  const scale = !isScaled ? "none" : own === "none" ? undefined : own;
+  return temperature === 1 ? scale : within({ ...saved, attention: { ...saved.attention, scale } }, scaleFactor) / temperature;
 }
 
 /// Where a mask from a file hides: what is masked, but not by place or name. Null where it adds numbers, or may hide more.
@@ -48,12 +39,9 @@ function byRow({ H, T, S, weights }, make) {
   return { shape: [H, T, S], values };
 }
 
-/// The scores of all heads, as the file has them.
-const allScores = (saved) => saved.scores ?? (saved.ownScores ??= byRow(saved, scoresOfRow));
-
-/// The scores of all heads, with the number that is added to one of them.
+/// The scores of all heads as the file has them, with the number that is added to one of them.
 function scoresWith(saved, added) {
-  const scores = within(saved, () => allScores(saved));
+  const scores = saved.scores ?? (saved.ownScores ??= within(saved, () => byRow(saved, scoresOfRow)));
   if (added === null) {
     return scores;
   }
@@ -72,10 +60,7 @@ function addedTo(head, row, column) {
 function changedResult(saved, changes) {
   const scale = scaleOfChange(saved, changes);
   const attention = { ...saved.attention, causal: changes.causal, scale };
-  if (scale === undefined) {
-    delete attention.scale;
-  }
-  const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, output: null };
+  const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, context: null };
   const made = { ...saved, ...without, attention, hidden: new Set(changes.hidden), closed: closedByFile(saved), changed: true };
   made.scores = scoresWith(saved, changes.added);
   made.weights = within(made, () => byRow(saved, (head, row) => softmax(stagesOfRow(head, row).last)));
@@ -99,15 +84,11 @@ function agrees() {
 
 /// Why there is no what-if, in words; "" where there is one. Of whole models the layers before would change, too.
 function whyNot() {
-  const { queries, keys, scores, attention, chosen, H, T, S } = result;
+  const { keys, scores, attention, H, T, S } = result;
   if (layers.length > 0 && areWeights) {
     return "There is no what-if of a whole model: the layers before would change, too.";
   }
-  if (!areWeights || !isOfRun()) {
-    return "-";
-  }
-  const scored = scores || (multiplies() && queries && keys && !(chosen && attention.scores === "KQ"));
-  if (!scored || !keys || attention.dropout || result.heads[0] === "mean") {
+  if (!areWeights || !isOfRun() || !(scores || vectors(0, 0)) || !keys || attention.dropout || result.heads[0] === "mean") {
     return "-";
   }
   if (closedByFile(result) === null) {
@@ -161,10 +142,9 @@ const isChanged = (head, row, column, shown = (...cell) => number(weight(...cell
 /// 0.1 … 10 in even steps of the logarithm, two digits each.
 const temperatureAt = (place) => Number((10 ** Number(place)).toPrecision(2));
 
-/// The controls. `onChange` is told what is changed, or null.
+/// The controls.
 class WhatIf {
-  constructor(root, onChange) {
-    Object.assign(this, { root, onChange });
+  constructor() {
     const listen = (id, type, read) => find(id).addEventListener(type, () => this.set(read(find(id))));
     listen("what-causal", "change", (box) => ({ causal: box.checked }));
     listen("what-scale", "change", (box) => ({ scale: box.checked }));
@@ -177,34 +157,28 @@ class WhatIf {
 
   /// Another result, of which nothing is changed.
   fill() {
-    const saved = result;
-    const start = savedChange(saved);
-    cancelAnimationFrame(this.frame);
-    Object.assign(this, { saved, start, now: start });
+    const { scale = "none" } = result.attention;
     const why = whyNot();
-    this.root.hidden = why === "-";
-    this.there = why === "";
-    find("what-controls").hidden = !this.there;
+    cancelAnimationFrame(this.frame);
+    this.start = this.now = savedChange(result);
+    find("what-if").hidden = why === "-";
+    find("what-controls").hidden = why !== "";
     find("what-note").replaceChildren(...unbroken(why === "-" ? "" : why));
-    if (!this.there) {
-      find("what-command-row").hidden = true;
-      return;
+    find("what-command-row").hidden = true;
+    if (why === "") {
+      find("what-scale").closest("label").hidden = scaleFactor() === 1 && result.attention.scale !== "none";
+      find("what-scale-name").replaceChildren(...(scale === "none" ? typeset("1/√d_k") : [`× ${number(scale)}`]));
+      this.fillWords();
+      this.show();
     }
-    const hasFactor = ownFactor(saved) !== 1 || saved.attention.scale === "none";
-    find("what-scale").closest("label").hidden = !hasFactor;
-    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? ["1/√d", element("sub", { text: "k" })] : [`× ${number(saved.attention.scale)}`]));
-    this.fillWords();
-    this.show();
   }
 
   /// Nothing, each word, and each that stands in several places everywhere.
   fillWords() {
     const words = result.columns.slice(0, result.wordsOfKeys);
-    const places = new Map();
-    words.forEach((text, place) => places.set(text, [...(places.get(text) ?? []), place]));
     this.choices = [{ text: "no word", places: [] },
-      ...words.map((text, place) => ({ text: shortened(text, 24) + (places.get(text).length > 1 ? ` (${place})` : ""), places: [place] })),
-      ...[...places].filter(([, each]) => each.length > 1).map(([text, each]) => ({ text: `every ${shortened(text, 24)}`, places: each }))];
+      ...words.map((text, place) => ({ text: shortened(text, 24) + (positionText(words, place) && ` (${place})`), places: [place] })),
+      ...[...placesOfWords(words)].filter(([, each]) => each.length > 1).map(([text, each]) => ({ text: `every ${shortened(text, 24)}`, places: each }))];
     const same = (one, other) => String(one) === String(other);
     if (!this.choices.some((each) => same(each.places, this.start.hidden))) {
       this.choices.push({ text: "as in the file", places: this.start.hidden });
@@ -218,7 +192,7 @@ class WhatIf {
     const changed = JSON.stringify(this.now) !== JSON.stringify(this.start);
     cancelAnimationFrame(this.frame); // a slider moves faster than a large page computes
     this.frame = requestAnimationFrame(() => {
-      this.onChange(changed ? this.now : null);
+      showChange(changed ? this.now : null);
       this.show();
     });
   }
@@ -239,8 +213,8 @@ class WhatIf {
     find("what-score-text").textContent = added ? to : "";
     find("what-hide").value = String(this.placeOf(hidden));
     find("what-reset").disabled = change === null;
-    this.root.classList.toggle("changes", change !== null);
-    const command = change === null ? "" : commandOf(this.saved, this.now);
+    find("what-if").classList.toggle("changes", change !== null);
+    const command = change === null ? "" : commandOf(resultOf(0), this.now);
     find("what-command-row").hidden = change === null;
     find("what-command").replaceChildren(...unbroken(change === null ? "" : command || (this.now.added ? "No option changes one score." : "No option takes off what the recipe says.")));
     find("what-copy").hidden = command === "";

@@ -6,48 +6,22 @@ const mostLinesOfBench = 12;
 const mostStripCells = 1024;
 const onPhone = matchMedia("(max-width: 600px)"); // there is room for one step, and the weights
 
-/// The words of a row that are shown: all, or the strongest and the chosen one, in the order of the sentence.
-function wordsToShow(head, row, column) {
-  if (result.S <= mostLinesOfBench) {
-    return { places: result.columns.map((_, i) => i), note: "" };
-  }
-  const places = new Set([column]);
-  for (const place of strongest(rowOf(result.weights, head, row), mostLinesOfBench)) {
-    if (places.size < mostLinesOfBench && !isMasked(head, row, place)) {
-      places.add(place);
-    }
-  }
-  const unseen = result.S - seenKeys(head, row);
-  return { places: [...places].sort((a, b) => a - b), note: `${places.size} of ${result.S} words: the strongest, and the chosen one${unseen > 0 ? `; ${unseen} are masked` : ""}.` };
-}
-
-/// The largest size of a head's numbers, for the colours of its strips.
-const largestSize = (array) => {
-  const known = new Map();
-  return (head) => {
-    if (!known.has(head)) {
-      let most = 0;
-      for (let i = 0, [, length, width] = array.shape, start = head * length * width; i < length * width; ++i) {
-        const size = Math.abs(array.values[start + i]);
-        most = size > most && Number.isFinite(size) ? size : most;
-      }
-      known.set(head, most || 1);
-    }
-    return known.get(head);
-  };
-};
-const sizesOf = new WeakMap();
+/// The largest size of numbers, for colours and bars; 1 where all are 0.
+const largestSize = (values) => values.reduce((most, x) => (Number.isFinite(x) && Math.abs(x) > most ? Math.abs(x) : most), 0) || 1;
+const sizesOf = once(() => []);
+/// That of a head's queries, keys or values.
 function sizeOf(array, head) {
-  return (sizesOf.get(array) ?? sizesOf.set(array, largestSize(array)).get(array))(head);
+  const [, length, width] = array.shape;
+  return (sizesOf(array)[head] ??= largestSize(array.values.subarray(head * length * width, (head + 1) * length * width)));
 }
 
-/// A vector as a strip of coloured cells, or as signed bars.
-function strip(vector, most, side, bars = false) {
-  const canvas = element("canvas", { "aria-hidden": "true" });
-  const shown = Math.min(vector.length, mostStripCells);
+const shownOf = (vector) => Math.min(vector.length, mostStripCells);
+
+/// A vector as a strip of coloured cells, or as signed bars. With a label it is a slider along its numbers.
+function strip(vector, most, side, { bars = false, label } = {}) {
+  const shown = shownOf(vector);
   const cell = bars ? Math.max(Math.floor(480 / shown), 1) : 1;
-  canvas.width = shown * cell;
-  canvas.height = bars ? 80 : 1;
+  const canvas = element("canvas", { "aria-hidden": "true", width: shown * cell, height: bars ? 80 : 1 });
   const pencil = canvas.getContext("2d");
   for (let i = 0; i < shown; ++i) {
     const share = vector[i] / most;
@@ -56,9 +30,8 @@ function strip(vector, most, side, bars = false) {
     const gap = bars && cell > 4 ? 2 : 0;
     pencil.fillRect(i * cell, bars ? (share > 0 ? 40 - height : 40) : 0, cell - gap, bars ? Math.max(height, 1) : 1);
   }
-  const made = element("div", { class: bars ? "strip-box bars" : "strip-box", "data-side": side }, canvas);
-  made.vector = vector;
-  return made;
+  const slider = label && { role: "slider", tabindex: "0", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": shown - 1, "aria-valuenow": 0 };
+  return Object.assign(element("div", { class: bars ? "strip-box bars" : "strip-box", "data-side": side, ...slider }, canvas), { vector });
 }
 
 /// Four digits after the point where they fit; as a power of ten, two.
@@ -70,245 +43,214 @@ function benchNumber(x) {
   return (size >= 1000 && size < 1e6 ? x.toFixed(1) : x.toExponential(2)).replace(/-/g, "−");
 }
 
+/// The columns of numbers: name, the step whose table has them, the numbers, and how long a bar is: of scores all on one scale, so that
+/// they show what scaling does.
+function columnsOf(cell) {
+  const most = Math.max(...["scores", "scaled", "capped", "masked"].map((name) => (cell[name] ? largestSize(cell[name]) : 0)));
+  const ofMost = (x) => (Number.isFinite(x) ? x / most : 0);
+  const scale = scaleOf(cell.head, cell.row);
+  const ofScale = (x) => shareOf(x, scale);
+  const shares = { exp: (x) => x, weight: ofScale, kept: ofScale };
+  return kinds.flatMap(({ columns = {} }, step) => Object.entries(columns).filter(([, from]) => cell[from])
+    .map(([name, from]) => ({ name, step, values: cell[from], share: shares[name] ?? ofMost })));
+}
+
+/// The place of the word in whose line an element stands.
+function keyOf(target) {
+  const line = target.closest("tr[data-key]");
+  return line ? Number(line.dataset.key) : undefined;
+}
+
 class Workbench {
-  constructor({ onSelect, onPoint, onStep, onTable }) {
-    Object.assign(this, { onSelect, onPoint, onStep, onTable, component: null });
-    this.root = find("bench");
+  constructor() {
+    this.component = null;
     this.rows = find("bench-rows");
     this.rows.addEventListener("click", (event) => {
       const button = event.target.closest("button[data-step]");
-      const line = event.target.closest("tr[data-key]");
       const box = event.target.closest(".strip-box");
+      const key = keyOf(event.target);
       if (box) {
         this.over(event); // a finger points at nothing before
-        this.openStrip(box, line ? Number(line.dataset.key) : this.cell.column);
+        this.openStrip(box, key ?? state.column);
       } else if (button) {
-        this.onTable(Number(button.dataset.step), line ? Number(line.dataset.key) : this.cell.column);
-      } else if (line) {
-        this.onSelect(this.cell.row, Number(line.dataset.key));
+        openTable(Number(button.dataset.step), key ?? state.column);
+      } else if (key !== undefined) {
+        select(state.row, key);
       }
     });
+    const leave = () => {
+      this.light(null);
+      point(null);
+    };
     this.rows.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.over(event));
-    this.rows.addEventListener("pointerleave", () => {
-      this.light(null);
-      this.onPoint(null);
-    });
-    this.rows.addEventListener("keydown", (event) => this.walk(event));
-    this.rows.addEventListener("focusin", (event) => {
-      const box = event.target.closest(".strip-box[role=slider]");
-      const line = event.target.closest("tr[data-key]");
-      if (box) {
-        this.light({ side: box.dataset.side, i: this.component?.side === box.dataset.side ? this.component.i : 0 });
-      } else if (line) {
-        this.onPoint({ row: this.cell.row, column: Number(line.dataset.key) });
+    this.rows.addEventListener("pointerleave", leave);
+    this.rows.addEventListener("focusout", leave);
+    this.rows.addEventListener("focusin", ({ target }) => {
+      const { side } = target.closest(".strip-box[role=slider]")?.dataset ?? {};
+      const key = keyOf(target);
+      if (side) {
+        this.light({ side, i: this.component?.side === side ? this.component.i : 0 });
+      } else if (key !== undefined) {
+        point({ row: state.row, column: key });
       }
     });
-    this.rows.addEventListener("focusout", () => {
-      this.light(null);
-      this.onPoint(null);
-    });
+    listenToKeys(this.rows, (event) => this.walk(event));
   }
 
   /// The table of a number of a strip: of the query where it comes from, otherwise where it goes.
   openStrip(box, column) {
     component = this.component?.i ?? 0;
     const ofQuery = box.closest(".of-query") && stepOf(queryStep) >= 0;
-    this.onTable(stepOf(box.dataset.side === "v" ? mixStep : ofQuery ? queryStep : scoreStep().make), column);
+    openTable(stepOf(box.dataset.side === "v" ? mixStep : ofQuery ? queryStep : compareStep), column);
   }
 
   /// The pointer lies over a component of a vector, or over a word's line.
-  over(event) {
-    const line = event.target.closest("tr[data-key]");
-    const key = line ? Number(line.dataset.key) : undefined;
-    if (key !== this.over.key) {
-      this.over.key = key;
-      this.onPoint(line ? { row: this.cell.row, column: key } : null);
+  over({ target, clientX }) {
+    const key = keyOf(target);
+    if (key !== state.pointed?.column) {
+      point(key === undefined ? null : { row: state.row, column: key });
     }
-    const box = event.target.closest(".strip-box");
+    const box = target.closest(".strip-box");
     if (!box) {
       return this.light(null);
     }
     const { left, width } = box.getBoundingClientRect();
-    const count = Math.min(box.vector.length, mostStripCells);
-    this.light({ side: box.dataset.side, i: Math.min(Math.max(Math.floor(((event.clientX - left) / width) * count), 0), count - 1), key });
+    const count = shownOf(box.vector);
+    this.light({ side: box.dataset.side, i: Math.min(Math.max(Math.floor(((clientX - left) / width) * count), 0), count - 1), key });
   }
 
   /// Lights component i in every strip of its side, and says what it is; null: none.
   light(component) {
     this.component = component;
-    const { style, dataset } = this.root;
+    const { style, dataset } = find("bench");
     dataset.pointing = component?.side ?? "";
-    const { head, row, column } = this.cell;
     if (!component) {
       find("component").textContent = this.hintText;
       return;
     }
-    const { side, i } = component;
-    const place = component.key ?? column;
-    const count = Math.min(this.widths[side], mostStripCells);
+    const { side, i, key = state.column } = component;
+    const slider = this.rows.querySelector(`.strip-box[role=slider][data-side=${side}]`);
+    const count = shownOf(slider.vector);
     style.setProperty("--left", `${(100 * i) / count}%`);
     style.setProperty("--width", `${100 / count}%`);
-    const said = side === "k" ? this.sayProduct(head, row, place, i) : this.sayShare(head, row, place, i);
-    find("component").replaceChildren(...said);
-    const slider = this.rows.querySelector(`.strip-box[role=slider][data-side=${side}]`);
+    find("component").replaceChildren(...(side === "k" ? this.sayProduct(key, i) : this.sayShare(key, i)));
     slider.setAttribute("aria-valuenow", i);
     slider.setAttribute("aria-valuetext", find("component").textContent);
   }
 
-  sayProduct(head, row, place, i) {
-    const [q, k] = vectors(head, row, place);
-    const [a, b] = result.attention.scores === "KQ" ? ["k", "q"] : ["q", "k"];
-    return [`${a}`, sub(String(i)), ` × ${b}`, sub(String(i)), " of ", word(result.columns[place]), `: ${number(q[i])} × ${number(k[i])} = `, strong(number(result.step(q[i] * k[i])))];
+  sayProduct(key, i) {
+    const [own, other] = vectors(state.head, state.row);
+    const [x, y] = [own[i], other(key)[i]];
+    const [a, b] = letters();
+    return [a, sub(String(i)), ` × ${b}`, sub(String(i)), " of ", word(result.columns[key]), `: ${number(x)} × ${number(y)} = `, strong(number(result.step(x * y)))];
   }
 
-  sayShare(head, row, place, i) {
-    const w = sharesOfRow(head, row)[place];
-    const v = rowOf(result.values, keyHead(head, result.values), place)[i];
-    return [word(result.columns[place]), `: ${number(w)} × v`, sub(String(i)), ` ${number(v)} = `, strong(number(w === 0 ? 0 : w * v)), "; the context has ", strong(number(contextOfRow(head, row)[i]))];
+  sayShare(key, i) {
+    const { head, kept, context } = this.cell;
+    const w = kept[key];
+    const v = rowOf(result.values, keyHead(head, result.values), key)[i];
+    return [word(result.columns[key]), `: ${number(w)} × v`, sub(String(i)), ` ${number(v)} = `, strong(number(w === 0 ? 0 : w * v)), "; the context has ", strong(number(context[i]))];
   }
 
   /// Arrow keys: from number to number, and along the components of a vector.
-  walk(event) {
-    const box = event.target.closest(".strip-box[role=slider]");
+  walk({ key, target }) {
+    const box = target.closest(".strip-box[role=slider]");
+    if (box && key === "Enter") {
+      return this.openStrip(box, state.column);
+    }
     if (box) {
-      const count = Math.min(box.vector.length, mostStripCells);
-      const i = moved(event.key, this.component?.i ?? 0, count);
-      if (event.key === "Enter") {
-        event.preventDefault();
-        this.openStrip(box, this.cell.column);
-      } else if (i !== undefined) {
-        event.preventDefault();
-        this.light({ side: box.dataset.side, i });
-      }
-      return;
+      const i = moved(key, this.component?.i ?? 0, shownOf(box.vector));
+      return i === undefined ? false : this.light({ side: box.dataset.side, i });
     }
-    const at = this.buttons.indexOf(event.target);
-    if (at < 0) {
-      return;
-    }
-    const across = this.across;
+    const at = this.buttons.indexOf(target);
     const last = this.buttons.length - 1;
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - across, ArrowDown: at + across, Home: 0, End: last }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      if (to >= 0 && to <= last) {
-        rove(this.buttons, to);
-        this.buttons[to].focus();
-      }
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - this.across, ArrowDown: at + this.across, Home: 0, End: last }[key];
+    if (at < 0 || to === undefined) {
+      return false;
     }
-  }
-
-  /// The columns of numbers: name, the step whose table has them, the numbers, and how long a bar is.
-  columnsOf({ head, row, stages }) {
-    const scores = [stages.scores, stages.scaled, stages.capped, stages.masked].filter(Boolean);
-    const most = scores.flatMap((values) => [...values]).reduce((size, x) => (Number.isFinite(x) && Math.abs(x) > size ? Math.abs(x) : size), 0) || 1;
-    const ofMost = (x) => (Number.isFinite(x) ? x / most : 0); // one scale, so that bars show what scaling does
-    const weights = rowOf(result.weights, head, row);
-    const scale = scaleOf(head, row);
-    const made = [];
-    const add = (name, make, values, share = ofMost) => values && stepOf(make) >= 0 && made.push({ name, step: stepOf(make), values, share });
-    add("score", scoreStep().make, stages.scores);
-    const mask = () => hasMask() && add(addsByDistance() ? "biased" : "masked", maskStep, stages.masked);
-    masksFirst() && mask();
-    add("scaled", scaleStep, stages.scaled);
-    add("capped", capStep, result.attention.softcap === undefined ? null : stages.capped);
-    masksFirst() || mask();
-    const { largest, powers } = stages.last ? softmaxTerms(stages.last) : { largest: -Infinity };
-    add("exp", softmaxStep, largest === -Infinity ? null : powers, (x) => x);
-    add("weight", softmaxStep, weights, (x) => shareOf(x, scale));
-    const left = result.attention.dropout && sharesOfRow(head, row);
-    add("kept", dropoutStep, left, (x) => shareOf(x, scale));
-    return made;
+    if (to >= 0 && to <= last) {
+      rove(this.buttons, to);
+      this.buttons[to].focus();
+    }
   }
 
   /// The cell of the picture; `step` is the part of the formula that is lit.
-  show(head, row, column, step) {
-    const stages = stagesOfRow(head, row);
-    this.cell = { head, row, column, stages };
-    this.showFormula(step);
-    const pair = multiplies() && vectors(head, row, column);
-    const values = result.values && sharesOfRow(head, row) && result.values;
-    const columns = this.columnsOf(this.cell).filter((each) => !onPhone.matches || each.step === step || each.name === "weight");
-    const { places, note } = wordsToShow(head, row, column);
-    this.widths = { k: pair ? pair[0].length : 0, v: values ? values.shape[2] : 0 };
+  show(cell, step) {
+    this.cell = cell;
+    const { head, row, column } = cell;
+    const places = keysToShow(cell, mostLinesOfBench, (key) => !isMasked(head, row, key));
+    const unseen = result.S - seenKeys(head, row);
+    const columns = columnsOf(cell).filter((each) => !onPhone.matches || each.step === step || each.name === "weight");
     this.across = columns.length;
     const focused = this.rows.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
-    this.rows.replaceChildren(this.table(columns, places, pair, values, step));
+    const pair = vectors(head, row);
+    const ofKeyHead = (array) => sizeOf(array, keyHead(head, array));
+    const sizes = { k: pair && Math.max(sizeOf(result.queries, head), ofKeyHead(result.keys)), v: cell.context && ofKeyHead(result.values) };
+    this.rows.replaceChildren(this.table(columns, places, pair, sizes, step));
     this.buttons = [...this.rows.querySelectorAll("tbody tr[data-key] button[data-step]")];
     this.buttons.forEach((button, i) => {
       button.dataset.at = i;
     });
     const chosen = Math.max(places.indexOf(column), 0) * this.across + Math.max(columns.findIndex((each) => each.step === step), 0);
-    rove(this.buttons, focused === undefined ? chosen : Math.min(Number(focused), this.buttons.length - 1));
-    if (focused !== undefined) {
-      this.buttons[Math.min(Number(focused), this.buttons.length - 1)]?.focus({ preventScroll: true });
-    }
-    find("bench-title").replaceChildren("The row of ", wordAt(result.rows, row));
-    find("bench-note").textContent = note;
-    this.showKey(head, pair, values);
-    this.hintText = pair || values ? "Point at a number of a strip to see it; click a number of the table for its arithmetic." : "Click a number for its arithmetic.";
+    const at = focused === undefined ? chosen : Math.min(Number(focused), this.buttons.length - 1);
+    rove(this.buttons, at);
+    focused === undefined || this.buttons[at]?.focus({ preventScroll: true });
+    this.showFormula(step);
+    find("bench-title").replaceChildren("The row of ", queryWord(cell));
+    find("bench-note").textContent = places.length < result.S ? `${places.length} of ${result.S} words: the strongest, and the chosen one${unseen > 0 ? `; ${unseen} are masked` : ""}.` : "";
+    this.showKey(sizes);
+    this.hintText = sizes.k || sizes.v ? "Point at a number of a strip to see it; click a number of the table for its arithmetic." : "Click a number for its arithmetic.";
     this.light(null);
   }
 
   /// What the colours of the strips stand for.
-  showKey(head, pair, values) {
-    const most = [pair && ["query, key", this.mostOfKeys(head)], values && ["value, context", sizeOf(values, keyHead(head, values))]].filter(Boolean);
-    const bar = strip(Float64Array.from({ length: 33 }, (_, i) => i / 16 - 1), 1, "");
-    bar.removeAttribute("data-side");
+  showKey({ k, v }) {
+    const most = [k && `±${Number(k.toPrecision(3))} (query, key)`, v && `±${Number(v.toPrecision(3))} (value, context)`].filter(Boolean);
     find("strip-key").hidden = most.length === 0;
-    find("strip-key").replaceChildren("strips: below 0 ", bar, " above 0; strongest at ", most.map(([name, size]) => `±${Number(size.toPrecision(3))} (${name})`).join(", "));
+    find("strip-key").replaceChildren("strips: below 0 ", strip(Float64Array.from({ length: 33 }, (_, i) => i / 16 - 1), 1, null), " above 0; strongest at ", most.join(", "));
   }
 
-  mostOfKeys(head) {
-    return Math.max(sizeOf(result.queries, head), sizeOf(result.keys, keyHead(head, result.keys)));
-  }
-
-  table(columns, places, pair, values, step) {
-    const { head, row, column, stages } = this.cell;
-    const swapped = result.attention.scores === "KQ";
-    const [a, b] = swapped ? ["k", "q"] : ["q", "k"];
+  table(columns, places, pair, sizes, step) {
+    const { head, row, column, kept, context } = this.cell;
+    const [own, other] = pair ?? [];
+    const [a, b] = letters();
     const lit = (of) => (of === step ? "lit" : "");
     const scoreAt = columns.find((each) => each.name === "score")?.step ?? -1;
     const mixAt = stepOf(mixStep);
     const of = (name, place) => element("span", {}, name, sub(word(place)));
-    const blanks = (count) => Array.from({ length: count }, () => element("td"));
-    const slider = (box, label) => {
-      const attributes = { role: "slider", tabindex: "0", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": Math.min(box.vector.length, mostStripCells) - 1, "aria-valuenow": 0 };
-      Object.entries(attributes).forEach(([key, value]) => box.setAttribute(key, value));
-      return box;
-    };
-    const mostOfKeys = pair ? this.mostOfKeys(head) : 1;
-    const mostOfValues = values ? sizeOf(values, keyHead(head, values)) : 1;
+    const cellOf = (className, ...children) => element("td", { class: className }, ...children);
+    const behind = columns.length + (context ? 1 : 0); // cells after the first strip
     const heads = [element("th", { scope: "col", class: "of-word", text: "word" }),
-      pair ? element("th", { scope: "col", class: `of-strip ${lit(scoreAt)}`, text: swapped ? "query" : "key" }) : null,
+      pair && element("th", { scope: "col", class: `of-strip ${lit(scoreAt)}`, text: isSwapped() ? "query" : "key" }),
       ...columns.map((each) => element("th", { scope: "col", class: `of-number ${lit(each.step)}`, text: each.name === "exp" ? "exp (s−max)" : each.name })),
-      values ? element("th", { scope: "col", class: `of-strip ${lit(mixAt)}`, text: "weight × value" }) : null];
-    const above = [];
-    if (pair) {
-      const products = Float64Array.from(pair[0], (x, i) => result.step(x * pair[1][i]));
-      const most = products.reduce((size, x) => Math.max(size, Math.abs(x)), 0) || 1;
-      above.push(
-        element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])), element("td", { class: lit(scoreAt) || lit(stepOf(queryStep)) }, slider(strip(pair[0], mostOfKeys, "k"), "Numbers of the query and the key")), ...blanks(columns.length + (values ? 1 : 0))),
-        element("tr", { class: "of-products" }, element("th", { scope: "row" }, "× ", of(b, result.columns[column])), element("td", { class: lit(scoreAt) }, strip(products, most, "k", true)),
-          columns.length === 0 ? null : element("td", { class: "sum", colspan: columns.length + (values ? 1 : 0) }, ...(stages.scores ? [`Σ${addedTo(head, row, column)} = `, strong(benchNumber(stages.scores[column]))] : []))));
-    }
-    const shares = values && sharesOfRow(head, row);
+      context && element("th", { scope: "col", class: `of-strip ${lit(mixAt)}`, text: "weight × value" })];
+    const above = () => {
+      const products = Float64Array.from(own, (x, i) => result.step(x * other(column)[i]));
+      const sum = this.cell.scores ? [`Σ${addedTo(head, row, column)} = `, strong(benchNumber(this.cell.scores[column]))] : [];
+      return [
+        element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])),
+          cellOf(lit(scoreAt) || lit(stepOf(queryStep)), strip(own, sizes.k, "k", { label: "Numbers of the query and the key" })), ...Array.from({ length: behind }, () => element("td"))),
+        element("tr", { class: "of-products" }, element("th", { scope: "row" }, "× ", of(b, result.columns[column])),
+          cellOf(lit(scoreAt), strip(products, largestSize(products), "k", { bars: true })), columns.length === 0 ? null : element("td", { class: "sum", colspan: behind }, ...sum)),
+      ];
+    };
     const scale = scaleOf(head, row);
     const lines = places.map((place) => {
-      const seen = !isMasked(head, row, place);
       const changed = isChanged(head, row, place, (...cell) => benchNumber(weight(...cell)));
-      const cells = columns.map((each) => this.number(each, place, lit(each.step), changed && each.name === "weight"));
-      const key = pair ? element("td", { class: lit(scoreAt) }, strip(vectors(head, row, place)[1], mostOfKeys, "k")) : null;
-      const value = values ? element("td", { class: lit(mixAt) }, strip(rowOf(values, keyHead(head, values), place), mostOfValues, "v")) : null;
+      const value = context && strip(rowOf(result.values, keyHead(head, result.values), place), sizes.v, "v");
       if (value) {
-        value.firstChild.style.opacity = String(0.15 + 0.85 * shareOf(shares[place], scale));
+        value.style.opacity = String(0.15 + 0.85 * shareOf(kept[place], scale));
       }
-      return element("tr", { "data-key": place, class: `${place === column ? "current" : ""} ${seen ? "" : "unseen-word"}` },
-        element("th", { scope: "row", title: visible(result.columns[place]) }, wordAt(result.columns, place)), key, ...cells, value);
+      return element("tr", { "data-key": place, class: `${place === column ? "current" : ""} ${isMasked(head, row, place) ? "unseen-word" : ""}` },
+        element("th", { scope: "row", title: visible(result.columns[place]) }, wordAt(result.columns, place)),
+        pair && cellOf(lit(scoreAt), strip(other(place), sizes.k, "k")),
+        ...columns.map((each) => this.number(each, place, lit(each.step), changed && each.name === "weight")),
+        value && cellOf(lit(mixAt), value));
     });
-    const below = values ? [element("tr", { class: "of-context" }, element("th", { scope: "row", colspan: 1 + columns.length + (pair ? 1 : 0) }, "Σ weight × value = context of ", word(result.rows[row])),
-      element("td", { class: lit(mixAt) }, slider(strip(contextOfRow(head, row), mostOfValues, "v"), "Numbers of the values and the context")))] : [];
-    return element("table", { class: `bench-table ${places.length <= 8 ? "few" : ""} ${columns.length > 5 ? "narrow" : ""}` }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...above, ...lines, ...below));
+    const below = () => element("tr", { class: "of-context" }, element("th", { scope: "row", colspan: 1 + columns.length + (pair ? 1 : 0) }, "Σ weight × value = context of ", word(result.rows[row])),
+      cellOf(lit(mixAt), strip(context, sizes.v, "v", { label: "Numbers of the values and the context" })));
+    return element("table", { class: `bench-table ${places.length <= 8 ? "few" : ""} ${columns.length > 5 ? "narrow" : ""}` }, element("thead", {}, element("tr", {}, ...heads)),
+      element("tbody", {}, ...(pair ? above() : []), ...lines, context && below()));
   }
 
   /// A number that leads to its table, above a bar.
@@ -316,52 +258,30 @@ class Workbench {
     const value = values[place];
     const hidden = value === -Infinity;
     const part = share(value);
-    const bar = element("span", { class: part < 0 ? "bench-bar negative" : "bench-bar" });
-    const signed = this.hasNegative(values);
-    bar.style.minWidth = part === 0 || hidden ? "0" : "1px";
-    bar.style.width = `${Math.abs(part) * (signed ? 50 : 100)}%`;
-    bar.style.insetInlineStart = signed ? `${part < 0 ? 50 - 50 * Math.abs(part) : 50}%` : "0";
+    const signed = values.some((x) => x < 0 && x !== -Infinity);
+    const long = Math.abs(part) * (signed ? 50 : 100);
+    const bar = element("span", { class: part < 0 ? "bench-bar negative" : "bench-bar",
+      style: { minWidth: part === 0 || hidden ? "0" : "1px", width: `${long}%`, insetInlineStart: signed ? `${part < 0 ? 50 - long : 50}%` : "0" } });
     const text = hidden ? masked : benchNumber(value);
-    const button = element("button", { type: "button", "data-step": step, "data-name": name, class: hidden ? "hidden-number" : "", "aria-label": `${name} of ${visible(result.columns[place])}: ${text}` },
-      element("span", { class: "number", text }), element("span", { class: signed ? "bench-track signed" : "bench-track" }, bar));
-    button.value = String(value);
-    return element("td", { class: `of-number ${className} ${name === "weight" ? "of-weight" : ""} ${changed ? "changed" : ""}` }, button);
-  }
-
-  hasNegative(values) {
-    return values.some((x) => x < 0 && x !== -Infinity);
+    const label = `${name} of ${visible(result.columns[place])}: ${text}`;
+    return element("td", { class: `of-number ${className} ${name === "weight" ? "of-weight" : ""} ${changed ? "changed" : ""}` },
+      element("button", { type: "button", "data-step": step, "data-name": name, class: hidden ? "hidden-number" : "", "aria-label": label, value: String(value) },
+        element("span", { class: "number", text }), element("span", { class: signed ? "bench-track signed" : "bench-track" }, bar)));
   }
 
   /// softmax(Q·Kᵀ / √d_k + mask) · V, each part a button.
   showFormula(step) {
-    const symbol = (make, ...text) => {
-      const at = stepOf(make);
-      const button = element("button", { type: "button", class: "symbol", "aria-pressed": String(at === step), "aria-label": `Step ${at + 1}: ${kinds[at].name}` }, ...text);
-      button.addEventListener("click", () => this.onStep(at));
-      return button;
-    };
-    const has = (make) => stepOf(make) >= 0;
-    const temperature = change?.temperature ?? 1;
-    const divisor = temperature === 1 ? [] : [" · ", String(temperature)];
-    const scaling = () => (!has(scaleStep) ? [] : dividesByRoot() ? [" / ", symbol(scaleStep, "√d", sub("k"), ...divisor)] : [" · ", symbol(scaleStep, result.attention.scale === "none" ? "1" : number(scaleFactor()))]);
-    const masking = () => (has(maskStep) ? [" + ", symbol(maskStep, addsByDistance() ? "bias" : "mask")] : []);
-    const product = result.attention.scores === "KQ" ? ["K", "Q"] : ["Q", "K"];
-    let inner = [symbol(scoreStep().make, ...(multiplies() ? [product[0], product[1], element("sup", { text: "T" })] : [scoreStep().name]))];
-    inner.push(...(masksFirst() ? [...masking(), ...scaling()] : scaling()));
-    if (has(capStep)) {
-      inner = [symbol(capStep, "cap"), "( ", ...inner, " )"];
-    }
-    inner.push(...(masksFirst() ? [] : masking()));
-    let outer = [symbol(softmaxStep, "softmax"), "( ", ...inner, " )"];
-    if (has(dropoutStep)) {
-      outer = [symbol(dropoutStep, "dropout"), "( ", ...outer, " )"];
-    }
-    const before = has(queryStep) ? [symbol(vectorStep, "x"), " → ", symbol(queryStep, "W", sub("q"), "x"), " → "] : [];
-    find("formula-line").replaceChildren(...before, ...outer, " · ", symbol(mixStep, "V"), ...(has(outputStep) ? [" · ", symbol(outputStep, "W", sub("o"))] : []));
-  }
-
-  /// Marks the line of a word, whoever points at it.
-  mark(place) {
-    this.rows.querySelectorAll("tr[data-key]").forEach((line) => line.classList.toggle("marked", Number(line.dataset.key) === place));
+    const before = [];
+    let line = [];
+    kinds.forEach(({ name, symbol, sign, before: isBefore }, at) => {
+      const said = { "aria-pressed": String(at === step), "aria-label": `Step ${at + 1}: ${name}` };
+      const button = element("button", { type: "button", class: "symbol", ...said, onclick: () => update({ step: at }) }, ...typeset(symbol));
+      if (isBefore) {
+        before.push(button, " → ");
+      } else {
+        line = sign === undefined ? [button, "( ", ...line, " )"] : [...line, sign, button];
+      }
+    });
+    find("formula-line").replaceChildren(...before, ...line);
   }
 }
