@@ -269,11 +269,9 @@ void activate(Activation f, Matrix<float>& X, const core::Work& work)
 {
     constexpr double multiplications = 50; // of one number, about
     const LayerKernels& kernels = layer_kernels_of(work.isa);
-    core::Work part = work;
-    if (multiplications * static_cast<double>(X.size()) < core::worth_a_thread) {
-        part.threads = 1;
-    }
-    core::for_each_block(X.rows(), part, [&](Index row) { kernels.activate(f, X.row(row).data(), X.cols()); });
+    const bool small = multiplications * static_cast<double>(X.size()) < core::worth_a_thread;
+    core::for_each_block(X.rows(), {.threads = small ? 1 : work.threads},
+                         [&](Index row) { kernels.activate(f, X.row(row).data(), X.cols()); });
 }
 
 Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& X, const core::Work& work)
