@@ -36,15 +36,17 @@ class ModelView {
   fill() {
     const several = layers.length > 1;
     Object.assign(this, { order: "layer", at: 0, row: 0, shown: null });
-    this.places = several ? layers.flatMap((_, layer) => Array.from({ length: layers[layer].weights.length }, (_, head) => ({ layer, head }))) : [];
+    const placesOf = ({ weights }, layer) => weights.map((_, head) => ({ layer, head, means: meansOf(head, layer), role: roleOf(head, layer) }));
+    this.places = several ? layers.flatMap(placesOf) : [];
     this.most = Math.max(...this.places.map(({ head }) => head + 1));
     const orders = [["layer", "layer and head"], ...(areWeights ? declared.means.map(({ name, header }) => [name, header]) : [])];
     this.sorting.replaceChildren(...orders.map(([value, text]) => element("option", { value, text: `by ${text}` })));
     this.gather();
+    this.showKey();
     this.section.hidden = !several;
   }
 
-  /// Pictures and means layer by layer, so that a page of many opens at once.
+  /// Pictures layer by layer, so that a page of many opens at once.
   gather() {
     this.round = (this.round ?? 0) + 1;
     const { round } = this;
@@ -56,18 +58,13 @@ class ModelView {
       const until = performance.now() + 12;
       while (next < this.places.length && performance.now() < until) {
         const place = this.places[next++];
-        inLayer(place.layer, () => {
-          place.image = imageOf(place.head);
-          place.small = null;
-          place.means = areWeights ? meansOf(place.head) : {};
-          place.role = areWeights ? roleOf(place.head) : null;
-        });
+        place.image = inLayer(place.layer, () => imageOf(place.head));
+        place.small = null;
         this.drawHead(place);
       }
       if (next < this.places.length) {
         requestAnimationFrame(some);
       } else {
-        this.showKey();
         this.layout();
       }
     };
@@ -99,7 +96,7 @@ class ModelView {
     if (this.order === "layer") {
       return this.places;
     }
-    const value = ({ means }) => means?.[this.order] ?? -1;
+    const value = ({ means }) => means[this.order] ?? -1;
     return [...this.places].sort((a, b) => value(b) - value(a));
   }
 
@@ -152,7 +149,7 @@ class ModelView {
       ? [...Array.from({ length: this.most }, (_, head) => label(across + head * this.stepX, 0, this.nameOfColumn(head), "of-head")),
         ...layers.map(({ layer }, i) => label(0, down + i * this.stepY + this.size / 2 - 9, String(layer), "of-layer"))]
       : this.shown.map(({ layer, head, x, y, means, role }) => label(across + x * this.stepX, down + y * this.stepY + this.under + this.strip + 4,
-        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? meanKinds[role]?.header ?? "" : means?.[this.order]?.toFixed(2) ?? ""}`, "of-place"));
+        `${layers[layer].layer}.${resultOf(layer).heads[head]} ${this.order === "layer" ? role?.header ?? "" : means[this.order]?.toFixed(2) ?? ""}`, "of-place"));
     this.labels.replaceChildren(...made);
   }
 
@@ -177,7 +174,7 @@ class ModelView {
     if (place.role) {
       const line = this.line;
       pencil.lineWidth = line;
-      pencil.strokeStyle = meanKinds[place.role].colour;
+      pencil.strokeStyle = place.role.colour;
       pencil.strokeRect(x - line / 2, y - line / 2, size + line, size + line);
     }
     this.drawStrip(place);
@@ -234,8 +231,8 @@ class ModelView {
 
   text({ layer, head, means, role }) {
     const name = inLayer(layer, () => `Layer ${layers[layer].layer}, ${headText(head)}`);
-    const numbers = declared.means.filter((mean) => typeof means?.[mean.name] === "number").map((mean) => `${mean.header} ${means[mean.name].toFixed(2)}`);
-    return name + (role ? `: ${meanKinds[role].header}` : "") + (numbers.length > 0 ? ` (${numbers.join(", ")})` : "");
+    const numbers = declared.means.filter((mean) => mean.name in means).map((mean) => `${mean.header} ${means[mean.name].toFixed(2)}`);
+    return name + (role ? `: ${role.header}` : "") + (numbers.length > 0 ? ` (${numbers.join(", ")})` : "");
   }
 
   tell(at) {
@@ -244,7 +241,7 @@ class ModelView {
   }
 
   showKey() {
-    const there = declared.means.filter(({ name }) => this.places.some(({ role }) => role === name));
+    const there = declared.means.filter(({ name }) => this.places.some(({ role }) => role?.name === name));
     this.key.replaceChildren(...there.map(({ header, meaning, colour }) =>
       element("span", { class: "model-role" }, element("span", { class: "model-swatch", style: { borderColor: colour } }), `${header}: ${meaning}`)),
     areWeights ? element("span", { class: "hint", text: `A frame has the colour of the largest mean, if that is ${declared.least_role} or more and twice what equal weights give.` }) : "");

@@ -120,6 +120,7 @@ function freeWeights(head) {
 function showPairs(head) {
   const values = weightsOf(head);
   const { forced, free } = freeWeights(head);
+  const role = roleOf(head);
   const places = strongest(free, 8).filter((i) => !areWeights || free[i] > 0);
   find("pairs").replaceChildren(
     element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in ${headText(head)}` : "Strongest pairs") : result.H > 1 ? `Largest in ${headText(head)}` : "Largest numbers" }),
@@ -131,12 +132,13 @@ function showPairs(head) {
     })),
     places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
     forced > 0 ? element("p", { class: "rest", text: `Without ${forced === 1 ? "the row that sees" : `the ${forced} rows that see`} one word alone: there the mask says the weight.` }) : "",
-    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meanKinds[roleOf(head)].meaning}.`) : "");
+    role ? element("p", { class: "entropy" }, element("strong", { text: role.text }), `: ${role.meaning}.`) : "");
 }
 
 /// "Layer 5, head 3: previous 0.94, mean entropy 0.5123"; of numbers that are no weights the head alone.
 function nameOfHead(head) {
-  const name = `${layers.length > 0 ? `layer ${result.layer}, ` : ""}${headText(head)}${roleText(head) && `: ${roleText(head)}`}`;
+  const role = roleOf(head);
+  const name = `${layers.length > 0 ? `layer ${result.layer}, ` : ""}${headText(head)}${role ? `: ${role.text}` : ""}`;
   return name[0].toUpperCase() + name.slice(1) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
 }
 
@@ -162,6 +164,7 @@ class Heads {
   }
 
   thumbnail(name, head) {
+    const role = roleOf(head);
     const size = 56 * devicePixelRatio;
     const most = Math.max(result.S, result.T);
     const [width, height] = [result.S, result.T].map((length) => Math.max(Math.round((size * length) / most), 8));
@@ -171,7 +174,7 @@ class Heads {
     pencil.drawImage(imageOf(head, Math.min(result.T, height), Math.min(result.S, width)), 0, 0, width, height);
     return element("button", { type: "button", role: "radio", class: "head", "aria-label": name },
       element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }),
-      element("span", { class: "head-role", text: roleText(head) && meanKinds[roleOf(head)].header, title: roleText(head) && meanKinds[roleOf(head)].meaning }));
+      element("span", { class: "head-role", text: role?.header ?? "", title: role?.meaning ?? "" }));
   }
 
   show(head) {

@@ -1,7 +1,7 @@
 // Where a number lies between the ends of the colours, and these: one scale for cells, chips, bars, lines and small pictures of a
 // view. On paper more ink is more weight; on a dark ground brighter is more (report/scale.hpp, report/colour_map.hpp).
 
-/// What the command line asked for: the scale, and the command itself.
+/// What the command line asked for, the scale and the command itself; and the means of heads.
 let asked;
 
 const shades = ["absolute", "row", "log"];

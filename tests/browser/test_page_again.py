@@ -34,7 +34,7 @@ return [document.title, ...[...document.querySelectorAll("body *:not(script, sty
 
 def gathered(browser):
     browser.driver.execute_async_script("""const done = arguments[0];
-        const wait = () => (modelView.places.every((place) => place.means) ? done() : requestAnimationFrame(wait)); wait()""")
+        const wait = () => (modelView.places.every((place) => place.image) ? done() : requestAnimationFrame(wait)); wait()""")
     browser.settle()
 
 

@@ -28,13 +28,7 @@ void write_picture(const model::Result& result, const ResultFormat& how, Buffer&
     report::SvgOptions picture = how.picture;
     picture.remark = report::remark_on_chance(result);
     picture.caption = how.captioned ? report::caption(result) : "";
-    std::vector<model::Summary> summaries;
-    for (const model::Layer& layer : result.layers) {
-        if (layer.find(model::Item::weights) != nullptr) {
-            summaries.push_back(model::summarize(result, layer, 1));
-        }
-    }
-    report::write_svg(result, summaries, picture, out);
+    report::write_svg(result, model::summaries_of(result), picture, out);
 }
 
 } // namespace

@@ -164,6 +164,17 @@ Summary summarize(const Result& result, const Layer& layer, Index top)
         *found);
 }
 
+std::vector<Summary> summaries_of(const Result& result)
+{
+    std::vector<Summary> summaries;
+    for (const Layer& layer : result.layers) {
+        if (layer.find(Item::weights) != nullptr) {
+            summaries.push_back(summarize(result, layer, 1));
+        }
+    }
+    return summaries;
+}
+
 bool is_stronger(const Pair& a, const Pair& b)
 {
     return a.weight != b.weight ? a.weight > b.weight : a.query != b.query ? a.query < b.query : a.key < b.key;

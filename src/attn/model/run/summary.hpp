@@ -43,6 +43,9 @@ struct Summary {
 /// pairs a head. Means are summed in double, row by row.
 [[nodiscard]] Summary summarize(const Result& result, const Layer& layer, Index top);
 
+/// Of each layer that has weights, with the strongest pair of each head: for pictures.
+[[nodiscard]] std::vector<Summary> summaries_of(const Result& result);
+
 inline constexpr Index usual_top = 3;
 inline constexpr Index largest_top = 1000;
 

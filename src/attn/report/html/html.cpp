@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 namespace attn::report {
@@ -42,16 +44,12 @@ std::string declarations()
         json.member("light", light);
         json.member("dark", dark);
         json.member("least_role", least_role);
-        json.begin_array("means");
-        for (const ShownMean& mean : head_means) {
-            json.begin_object();
+        json.objects("means", head_means, [&](const ShownMean& mean) {
             json.member("name", mean.name);
             json.member("header", mean.header);
             json.member("meaning", mean.meaning);
             json.member("colour", mean.colour);
-            json.end_object();
-        }
-        json.end_array();
+        });
     });
 }
 
@@ -85,8 +83,29 @@ const Shape& shape_of_weights(const model::Layer& layer)
     return shape_of(*weights);
 }
 
-/// {"remark":"Random …","shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
-void write_asked(const PageOptions& options, Buffer& out)
+/// "means":[[{"role":"previous","entropy":0.5,"itself":0.1,…},…],…], of each head of each layer what there is.
+void write_means(const model::Result& result, JsonWriter& json)
+{
+    json.array("means", model::summaries_of(result), [&](const model::Summary& layer) {
+        json.begin_array();
+        for (const model::HeadSummary& head : layer.heads) {
+            json.begin_object();
+            if (const ShownMean* role = role_of(head, layer.equal)) {
+                json.member("role", role->name);
+            }
+            for (const ShownMean& mean : head_means) {
+                if (const std::optional<double> value = mean.value(head); value && std::isfinite(*value)) {
+                    json.member(mean.name, static_cast<float>(*value)); // of which people see two digits
+                }
+            }
+            json.end_object();
+        }
+        json.end_array();
+    });
+}
+
+/// {"remark":"Random …","shade":"row","shade_max":0.1,"command":"attn-cli run …","means":…}, of each what there is.
+void write_asked(const model::Result& result, const PageOptions& options, Buffer& out)
 {
     JsonWriter json(out);
     json.begin_object();
@@ -100,6 +119,7 @@ void write_asked(const PageOptions& options, Buffer& out)
     if (!options.command.empty()) {
         json.member("command", options.command);
     }
+    write_means(result, json);
     json.end_object();
 }
 
@@ -154,7 +174,7 @@ void write_html(const model::Result& result, const PageParts& parts, const PageO
             write_json(result, {}, escaped);
             escaped.flush();
         } else if (name == "asked") {
-            write_asked(options, escaped);
+            write_asked(result, options, escaped);
             escaped.flush();
         } else if (text != texts.end()) {
             out.append(text->second);

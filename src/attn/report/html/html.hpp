@@ -30,8 +30,8 @@ struct PageOptions {
 void require_page_size(const Shape& weights, Index layers = 1);
 
 /// The result is shown as write_json writes it, "weights" (H, T, S) of each layer among it, except each "<", which is \u003c
-/// there so that no word ends the script that holds it. Throws Error(too_large) before it writes anything, Error(internal) for
-/// a layer without weights or a frame with another name.
+/// there so that no word ends the script that holds it; beside it stands what each head does. Throws Error(too_large) before it
+/// writes anything, Error(internal) for a layer without weights or a frame with another name.
 void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, Buffer& out);
 
 } // namespace attn::report

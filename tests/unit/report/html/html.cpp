@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace {
 
 using attn::Error;
@@ -36,7 +38,8 @@ TEST(Html, PutsEveryPartInItsPlace)
 {
     const std::string html = html_of(sample::two_words());
     EXPECT_TRUE(html.starts_with("sha256-A sha256-B|p {}|f({{}})|{\"light\":\"f7fafd")) << html;
-    EXPECT_TRUE(html.ends_with("\"colour\":\"#b07d00\"}]}|{}|" + json_of(sample::two_words()))) << html;
+    EXPECT_NE(html.find("\"colour\":\"#b07d00\"}]}|{\"means\":[[{"), std::string::npos) << html;
+    EXPECT_TRUE(html.ends_with("}]]}|" + json_of(sample::two_words()))) << html;
     const auto of_light = html.find("\"f7fafd"), of_dark = html.find("\"00224e");
     EXPECT_EQ(html.find("\",\"dark\"") - of_light, 1 + 256 * 6);
     EXPECT_EQ(html.find("\",\"least_role\":0.4") - of_dark, 1 + 256 * 6);
@@ -46,9 +49,22 @@ TEST(Html, HoldsWhatWasAskedFor)
 {
     using attn::report::Shade;
     const PageParts page{.frame = "{{asked}}"};
-    EXPECT_EQ(html_of(sample::two_words(), page), "{}");
-    EXPECT_EQ(html_of(sample::two_words(), page, {.shade = {Shade::log, 0.1}, .command = "attn-cli run \"a </script>\""}),
-              R"({"shade":"log","shade_max":0.1,"command":"attn-cli run \"a \u003c/script>\""})");
+    EXPECT_TRUE(html_of(sample::two_words(), page).starts_with(R"({"means":[[{"entropy":)"));
+    const std::string asked =
+        html_of(sample::two_words(), page, {.shade = {Shade::log, 0.1}, .command = "attn-cli run \"a </script>\""});
+    EXPECT_TRUE(asked.starts_with(R"({"shade":"log","shade_max":0.1,"command":"attn-cli run \"a \u003c/script>\"","means":[)"))
+        << asked;
+}
+
+TEST(Html, SaysWhatEachHeadDoes)
+{
+    const PageParts page{.frame = "{{asked}}"};
+    Result result = sample::two_words();
+    result.front().arrays = {{"weights", Tensor<float>({2, 2, 2}, {0.5F, 0.5F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, NAN})},
+                             {"entropy", Tensor<float>({2, 2}, {0.75F, 0.0F, 0.0F, NAN})}};
+    EXPECT_EQ(html_of(result, page),
+              R"({"means":[[{"role":"previous","entropy":0.375,"itself":0.25,"first":0.75,"previous":1,"next":0.5},)"
+              R"({"role":"next","first":0,"previous":0,"next":1}]]})");
 }
 
 TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
