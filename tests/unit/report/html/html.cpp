@@ -63,8 +63,8 @@ TEST(Html, SaysWhatEachHeadDoes)
     result.front().arrays = {{"weights", Tensor<float>({2, 2, 2}, {0.5F, 0.5F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, NAN})},
                              {"entropy", Tensor<float>({2, 2}, {0.75F, 0.0F, 0.0F, NAN})}};
     EXPECT_EQ(html_of(result, page),
-              R"({"means":[[{"role":"previous","entropy":0.375,"itself":0.25,"first":0.75,"previous":1,"next":0.5},)"
-              R"({"role":"next","first":0,"previous":0,"next":1}]]})");
+              R"({"means":[[{"role":"previous","entropy":0.375,"itself":0.25,"first":0.75,"previous":1.0,"next":0.5},)"
+              R"({"role":"next","first":0.0,"previous":0.0,"next":1.0}]]})");
 }
 
 TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
