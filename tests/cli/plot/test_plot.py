@@ -65,8 +65,8 @@ def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
     lines = [(tmp_path / name).read_text().splitlines() for name in ("plotted.html", "run.html")]
     differing = [(one, other) for one, other in zip(*lines, strict=True) if one != other]
     commands = [f"attn-cli run --recipe {tmp_path}/saved.json", 'attn-cli run \\"Life is short, eat dessert first\\" --heads 2']
-    asked = '<script type="application/json" id="asked">{{"remark":"Random weights: they mean nothing","command":"{}"}}</script>'
-    assert differing == [tuple(asked.format(command) for command in commands)]
+    [(plotted, ran)] = [[line.replace(command, "COMMAND") for line, command in zip(pair, commands)] for pair in differing]
+    assert plotted == ran and 'id="asked">{"remark":"Random weights: they mean nothing","command":"COMMAND","means":[[{' in ran
 
 
 def test_a_mask_of_numbers_hides_where_it_is_infinite(tmp_path):
