@@ -288,7 +288,8 @@ const TokenizerClass& class_of(const std::string& name, std::string_view model_t
 TextEnds text_ends(transformer::ConfigValues settings, std::string_view model_type)
 {
     transformer::Config config(std::move(settings));
-    const TokenizerClass& found = class_of(config.text({"tokenizer_class"}, ""), model_type);
+    const std::string name = config.text({"tokenizer_class"}, "");
+    const TokenizerClass& found = class_of(name, model_type);
     TextEnds ends;
     if (config.flag({"add_bos_token"}, found.begins)) {
         ends.begin = config.text({"bos_token.content", "bos_token"}, found.begin);
