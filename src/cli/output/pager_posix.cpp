@@ -36,16 +36,19 @@ std::string pager()
     return term.empty() || term == "dumb" ? "" : usual_pager;
 }
 
-using File = std::unique_ptr<std::FILE, decltype(&std::fclose)>;
+struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
 
 /// A nameless file of the text, at its beginning: unlike a pipe it takes everything at once and no reader can leave it. Null:
 /// none.
 File file_of(std::string_view text)
 {
-    File file(std::tmpfile(), &std::fclose);
+    File file(std::tmpfile());
     const bool written =
         file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
-    return written && ::lseek(::fileno(file.get()), 0, SEEK_SET) == 0 ? std::move(file) : File(nullptr, &std::fclose);
+    return written && ::lseek(::fileno(file.get()), 0, SEEK_SET) == 0 ? std::move(file) : nullptr;
 }
 
 /// Whether it ran: the shell's command with `file` as its standard input.
@@ -89,7 +92,7 @@ bool run_shell(const std::string& command, int file)
 void print_paged(std::string_view text)
 {
     const std::string command = terminal_columns() ? pager() : "";
-    const File file = command.empty() ? File(nullptr, &std::fclose) : file_of(text);
+    const File file = command.empty() ? nullptr : file_of(text);
     if (!file || !run_shell(command, ::fileno(file.get()))) {
         print(text);
     }

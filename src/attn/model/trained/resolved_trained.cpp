@@ -450,13 +450,13 @@ std::map<Index, std::vector<Index>> heads_by_layer(const TrainedConfig& config)
 Show everything(const TrainedConfig& config, const Trained& trained)
 {
     require_part(config, trained.model.architecture(), ErrorKind::usage);
-    Show items;
+    Show all;
     for (const Item item : existing_of(config, trained)) {
         if (!is_named_alone(item) && !is_choice(item)) {
-            items.insert(item);
+            all.insert(item);
         }
     }
-    return items;
+    return all;
 }
 
 const ResolvedPart& ResolvedTrained::part_of(std::optional<Part> part) const
