@@ -97,8 +97,10 @@ private:
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > highest_id) {
             const text::PieceList& list = tables_.vocabulary;
+            const bool nested = digits.starts_with('{') || digits.starts_with('['); // and may have several lines
             throw Error(ErrorKind::data, fmt::format("{}[{}]", where, in_quotes(list.text(list.entries.size() - 1))),
-                        std::string(digits.substr(0, 40)), fmt::format("an id from 0 to {}", highest_id));
+                        nested ? "another value" : std::string(digits.substr(0, 40)),
+                        fmt::format("an id from 0 to {}", highest_id));
         }
         return value;
     }

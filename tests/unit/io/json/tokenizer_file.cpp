@@ -271,6 +271,8 @@ TEST(TokenizerFile, RefusesModelsThatAreDamaged)
               "model.vocab['a']: got 1.0; allowed: an id from 0 to 2147483646");
     EXPECT_EQ(message(R"({"type": "WordLevel", "unk_token": "a", "vocab": {"a": "1"}})"),
               "model.vocab['a']: got \"1\"; allowed: an id from 0 to 2147483646");
+    EXPECT_EQ(message("{\"type\": \"WordLevel\", \"unk_token\": \"a\", \"vocab\": {\"a\": {\r\n}}}"),
+              "model.vocab['a']: got another value; allowed: an id from 0 to 2147483646");
     EXPECT_EQ(message(R"({"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "b": 0}})"),
               "the tokenizer's id 0: got 'a' and 'b'; allowed: one piece");
     EXPECT_EQ(message(R"({"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "a": 1}})"),
