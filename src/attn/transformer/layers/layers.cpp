@@ -34,7 +34,7 @@ std::vector<const LayerKernels*> available_layer_kernels()
     return available;
 }
 
-const LayerKernels& layer_kernels_of(core::Isa isa)
+const LayerKernels& layer_kernels_of([[maybe_unused]] core::Isa isa)
 {
 #if defined(__x86_64__)
     if (isa == core::Isa::avx2) {
