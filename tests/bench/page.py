@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""How smooth the page of --format html is in headless Chromium, in milliseconds of its one thread.
+"""How smooth the page of --format html, or attn.html, is in headless Chromium, in milliseconds of its one thread.
 
 usage: page.py ATTN_CLI [WORDS HEADS [OPTION …]]
+       page.py ATTN_HTML [WORDS]
 
 Writes a page of WORDS (512) words and HEADS (16) heads, opens it from disk, and times by performance.now(): its loading, another
-head, the pointer over another cell, another cell chosen, scrolling, and the same for lines. Each time ends when the layout is done;
-needs chromium, chromium-driver and python3-selenium.
+head, the pointer over another cell, another cell chosen, scrolling, and the same for lines. Of attn.html: its loading, with the
+result that it carries; until the program is there; then each sentence of WORDS (100) words, computed and shown. Each time ends when
+the layout is done; needs chromium, chromium-driver and python3-selenium.
 """
 
 import os
@@ -43,6 +45,39 @@ time("lines: pointer over a word", 100, (i) => lines.point({row: place(i).row}))
 return times;
 """
 
+FORM_TIMES = """
+const done = arguments[arguments.length - 1];
+const settled = (act) => {
+  const before = performance.now();
+  act();
+  heatMap.draw();
+  document.body.getBoundingClientRect();
+  return performance.now() - before;
+};
+const wait = () => {
+  if (!form.program) {
+    return setTimeout(wait, 1);
+  }
+  const ready = performance.now();
+  const all = Array.from({length: 30}, (_, i) => {
+    form.sentence.value = Array.from({length: arguments[0]}, (_, n) => `w${(n * 7 + i) % 83}`).join(" ");
+    return settled(() => form.compute());
+  });
+  const first = all.shift();
+  all.sort((a, b) => a - b);
+  done({ready, first, median: all[all.length >> 1], longest: all.at(-1), error: form.error.textContent});
+};
+wait();
+"""
+
+
+def times_of_form(driver, words):
+    made = driver.execute_async_script(FORM_TIMES, words)
+    if made["error"]:
+        sys.exit(made["error"])
+    print(f"the program is there after {made['ready']:.0f} ms")
+    print(f"{words} words: first {made['first']:.1f} ms, then median {made['median']:.1f} ms, longest {made['longest']:.1f} ms")
+
 
 def main():
     if len(sys.argv) < 2:
@@ -52,25 +87,35 @@ def main():
         from selenium.webdriver.chrome.service import Service
     except ImportError:
         sys.exit("selenium is missing: apt-get install python3-selenium chromium chromium-driver")
-    words, heads = (int(number) for number in (sys.argv[2:4] or (512, 16)))
     options = webdriver.ChromeOptions()
     for option in ("--headless=new", "--disable-gpu", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
         options.add_argument(option)
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "page.html"
-        sentence = " ".join(f"w{i % 300}" for i in range(words))
-        before = time.perf_counter()
-        size = ["--heads", str(heads), "--embed-dim", str(32 * heads)]
-        subprocess.run([os.path.abspath(sys.argv[1]), "run", sentence, *size, *sys.argv[4:], "-o", page], check=True)
-        print(f"written in {(time.perf_counter() - before) * 1e3:.0f} ms, {page.stat().st_size / 1e6:.1f} MB")
+        page = Path(sys.argv[1]).absolute()
+        is_form = page.suffix == ".html"
+        if not is_form:
+            page = written_page(Path(folder) / "page.html")
         driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         try:
             driver.get(page.as_uri())
             print(f"loaded in {driver.execute_script('return performance.getEntriesByType(`navigation`)[0].loadEventEnd'):.0f} ms")
+            if is_form:
+                times_of_form(driver, int((sys.argv[2:3] or [100])[0]))
+                return
             for name, (median, longest) in driver.execute_script(TIMES).items():
                 print(f"{name:<28} median {median:6.1f} ms, longest {longest:6.1f} ms")
         finally:
             driver.quit()
+
+
+def written_page(page):
+    words, heads = (int(number) for number in (sys.argv[2:4] or (512, 16)))
+    before = time.perf_counter()
+    sentence = " ".join(f"w{i % 300}" for i in range(words))
+    size = ["--heads", str(heads), "--embed-dim", str(32 * heads)]
+    subprocess.run([os.path.abspath(sys.argv[1]), "run", sentence, *size, *sys.argv[4:], "-o", page], check=True)
+    print(f"written in {(time.perf_counter() - before) * 1e3:.0f} ms, {page.stat().st_size / 1e6:.1f} MB")
+    return page
 
 
 if __name__ == "__main__":
