@@ -1,13 +1,16 @@
 // The weights of one head as a grid of colours. Only what can be seen is drawn, so that hundreds of words stay smooth: the grid
 // scrolls below a stage that stays where it is, and one element, the cell that has the focus, moves over the canvas.
 
+/// The 256 colours of a ground as pixels.
+const pixelsOf = Object.fromEntries(Object.entries(ramps).map(([name, parts]) => [name, new Uint32Array(Uint8Array.from({ length: 1024 }, (_, i) => (i % 4 === 3 ? 255 : parts[3 * (i >> 2) + (i % 4)])).buffer)]));
+
 /// A head as an image of one pixel a weight, or where it has fewer pixels, of the largest weight of each; nothing where all is masked.
 function imageOf(head, height = result.T, width = result.S) {
   const canvas = element("canvas", { width, height });
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colourOf(i / 255), 255]).flat()).buffer);
+  const opaque = pixelsOf[ground()];
   const masks = hasMask();
   const most = new Float64Array(width * height).fill(-1); // shares; −1 where all is masked
   const weights = weightsOf(head);
@@ -133,10 +136,16 @@ class HeatMap {
     this.draw();
   }
 
+  /// In the next frame takes the place that there is, and scrolls to the chosen cell.
+  layoutSoon() {
+    this.view = null;
+    this.redrawSoon();
+  }
+
   showHead() {
     this.image = imageOf(state.head);
     this.scroller.setAttribute("aria-label", areWeights ? `Weights of ${headText(state.head)}: rows ask, columns are looked at` : `Numbers of ${headText(state.head)}`);
-    this.draw();
+    this.redrawSoon();
   }
 
   /// Scrolls to the chosen cell.
@@ -185,7 +194,12 @@ class HeatMap {
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = undefined;
-    if (!this.view || !this.image) {
+    if (!this.image) {
+      return;
+    }
+    if (!this.view) {
+      this.layout();
+      this.reveal();
       return;
     }
     const { width, height } = this;

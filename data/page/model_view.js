@@ -101,8 +101,11 @@ class ModelView {
   }
 
   layout() {
+    if (this.body.hidden || this.places.length === 0) {
+      return; // a question about its size would lay out the whole page
+    }
     const room = this.grid.clientWidth - 6; // without its edges
-    if (room < 0 || this.body.hidden || this.places.length === 0) {
+    if (room < 0) {
       return;
     }
     const labelled = 70; // a picture with "11.10 0.94" below it

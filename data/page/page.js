@@ -68,6 +68,7 @@ function update(change) {
   const changed = (...names) => names.some((name) => before[name] !== state[name]);
   if (changed("layer")) {
     showLayer(state.layer);
+    heads.fill();
     state.head = Math.min(state.head, result.H - 1);
     state.step = Math.min(state.step, kinds.length - 1);
   }
@@ -130,7 +131,6 @@ function showLayer(layer) {
   result = whatIfResult ?? resultOf(layer);
   check(find("layers"), layer);
   find("facts").textContent = facts();
-  heads.fill();
   steps.fill();
 }
 
@@ -212,7 +212,7 @@ function showView(view) {
     lines.draw();
     lines.reveal();
   } else {
-    heatMap.layout();
+    heatMap.layoutSoon();
   }
 }
 
@@ -354,7 +354,6 @@ function show(text, request) {
   find("shade").lastElementChild.disabled = !areWeights; // log
   chosenShade = areWeights ? chosenShade : undefined;
   showView(state.view);
-  heatMap.reveal();
   lines.reveal();
   modelView.choose(state.layer, state.head);
   modelView.show(state.row);

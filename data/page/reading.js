@@ -45,8 +45,9 @@ class Sentences {
     [...this.columns.children].forEach((button, i) => {
       const w = weight(head, row, i);
       const none = hasMask() && w === 0 && isMasked(head, row, i);
-      button.style.backgroundColor = none ? "" : css(shareOf(w, scale));
-      button.style.color = none ? "" : inkOn(shareOf(w, scale));
+      const share = shareOf(w, scale);
+      button.style.backgroundColor = none ? "" : css(share);
+      button.style.color = none ? "" : inkOn(share);
       button.classList.toggle("masked", none);
       button.classList.toggle("changed", isChanged(head, row, i));
       button.classList.toggle("target", i === column);
@@ -58,8 +59,10 @@ class Sentences {
     }
     if (this.chosen !== state.row) {
       this.chosen = state.row;
-      const { offsetTop, offsetHeight } = this.rows.children[state.row];
-      revealIn(this.rows, offsetTop, offsetHeight); // a long sentence scrolls in its box
+      inNextFrame(() => {
+        const { offsetTop, offsetHeight } = this.rows.children[state.row];
+        revealIn(this.rows, offsetTop, offsetHeight); // a long sentence scrolls in its box
+      });
     }
   }
 }
@@ -100,7 +103,9 @@ function showRow(row, column) {
     element("ol", { class: "weights" }, ...items),
     more > 0 ? element("p", { class: "rest", text: others(more, count, rest) }) : "",
     areWeights ? entropySentence(head, row, result.S - count) : "");
-  root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
+  inNextFrame(() => {
+    root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
+  });
 }
 
 /// The weights of a head without the rows that see one key alone, whose weight is then 1 whatever the scores are; and how many they are.

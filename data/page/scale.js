@@ -44,11 +44,13 @@ function isDark() {
   return theme === "dark" && printing === undefined;
 }
 
+const ground = () => (isDark() ? "dark" : "light");
+
 const ramps = Object.fromEntries(["light", "dark"].map((ground) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(declared[ground].slice(2 * i, 2 * i + 2), 16))]));
 
 /// The colour of a share in [0, 1].
 const colourPlace = (share) => Math.round(Math.min(Math.max(share, 0), 1) * 255);
-const colourOf = (share) => [...ramps[isDark() ? "dark" : "light"].subarray(3 * colourPlace(share), 3 * colourPlace(share) + 3)];
+const colourOf = (share) => [...ramps[ground()].subarray(3 * colourPlace(share), 3 * colourPlace(share) + 3)];
 const css = (share) => `rgb(${colourOf(share).join(", ")})`;
 /// Text that can be read on it: by the relative luminance of WCAG 2.
 function inkOn(share) {
@@ -60,7 +62,7 @@ function inkOn(share) {
 /// Signed numbers, of the strips of vectors: from one hue over the ground to another, which no eye mixes up. `share` is in [−1, 1].
 const signedStops = { light: [[168, 132, 0], [247, 246, 242], [31, 91, 160]], dark: [[224, 185, 60], [38, 40, 44], [110, 178, 255]] };
 function signedColour(share) {
-  const [below, zero, above] = signedStops[isDark() ? "dark" : "light"];
+  const [below, zero, above] = signedStops[ground()];
   const size = Number.isFinite(share) ? Math.min(Math.abs(share), 1) : 1;
   const end = share < 0 ? below : above;
   return zero.map((part, i) => Math.round(part + (end[i] - part) * size));

@@ -14,10 +14,14 @@ function visible(text) {
   });
 }
 
+const segmenter = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
 /// At most so many letters, never half of one.
 function shortened(text, most = longestLabel) {
   const start = visible(text.slice(0, most * 12));
-  const letters = typeof Intl.Segmenter === "function" ? [...new Intl.Segmenter().segment(start)].map((part) => part.segment) : [...start];
+  if (start.length <= most) {
+    return start;
+  }
+  const letters = segmenter ? [...segmenter.segment(start)].map((part) => part.segment) : [...start];
   return letters.length > most || text.length > most * 12 ? letters.slice(0, most - 1).join("") + "…" : start;
 }
 
@@ -106,6 +110,9 @@ function unbroken(text) {
 }
 
 const find = (id) => document.getElementById(id);
+
+/// Asks for a size when everything is laid out anyway: at once it would lay out the whole page once more.
+const inNextFrame = (ask) => requestAnimationFrame(ask);
 
 function announce(text) {
   find("live").textContent = text;

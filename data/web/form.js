@@ -23,6 +23,17 @@ async function unpacked(id) {
 
 const pageFile = "page.html";
 
+/// The JSON of an element of a page, in which each "<" is \u003c. The rest stays bytes: as text it would take twice the time.
+function textIn(page, id) {
+  const tag = new TextEncoder().encode(`id="${id}">`);
+  let start = -1;
+  do {
+    start = page.indexOf(tag[0], start + 1);
+  } while (start >= 0 && !tag.every((byte, i) => page[start + i] === byte));
+  const begin = start + tag.length;
+  return new TextDecoder().decode(page.subarray(begin, page.indexOf("<".charCodeAt(0), begin)));
+}
+
 class Form {
   constructor(root) {
     this.root = root;
@@ -135,9 +146,7 @@ class Form {
       this.tell(/error: (.*)/.exec(stderr)?.[1] ?? `The program ended with ${exit}.`);
       return;
     }
-    const page = new TextDecoder().decode(written[pageFile]);
-    const part = (id) => page.split(`id="${id}">`)[1].split("<")[0]; // JSON in which each "<" is \u003c
-    show(part("result"), JSON.parse(part("asked")));
+    show(textIn(written[pageFile], "result"), JSON.parse(textIn(written[pageFile], "asked")));
     if (this.learns && !args.includes("--causal")) {
       this.learns = false;
       this.isCausal = Boolean(result.attention.causal);
