@@ -136,12 +136,6 @@ class HeatMap {
     this.draw();
   }
 
-  /// In the next frame takes the place that there is, and scrolls to the chosen cell.
-  layoutSoon() {
-    this.view = null;
-    this.redrawSoon();
-  }
-
   showHead() {
     this.image = imageOf(state.head);
     this.scroller.setAttribute("aria-label", areWeights ? `Weights of ${headText(state.head)}: rows ask, columns are looked at` : `Numbers of ${headText(state.head)}`);

@@ -101,10 +101,8 @@ class ModelView {
   }
 
   layout() {
-    if (this.body.hidden || this.places.length === 0) {
-      return; // a question about its size would lay out the whole page
-    }
-    const room = this.grid.clientWidth - 6; // without its edges
+    const isSeen = !this.body.hidden && this.places.length > 0; // a question about its size would lay out the whole page
+    const room = isSeen ? this.grid.clientWidth - 6 : -1; // without its edges
     if (room < 0) {
       return;
     }

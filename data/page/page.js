@@ -212,7 +212,8 @@ function showView(view) {
     lines.draw();
     lines.reveal();
   } else {
-    heatMap.layoutSoon();
+    heatMap.view = null; // is measured anew, and scrolled to the chosen cell
+    heatMap.redrawSoon();
   }
 }
 

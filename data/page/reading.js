@@ -59,7 +59,7 @@ class Sentences {
     }
     if (this.chosen !== state.row) {
       this.chosen = state.row;
-      inNextFrame(() => {
+      requestAnimationFrame(() => { // a question about its place now would lay out the whole page
         const { offsetTop, offsetHeight } = this.rows.children[state.row];
         revealIn(this.rows, offsetTop, offsetHeight); // a long sentence scrolls in its box
       });
@@ -103,9 +103,8 @@ function showRow(row, column) {
     element("ol", { class: "weights" }, ...items),
     more > 0 ? element("p", { class: "rest", text: others(more, count, rest) }) : "",
     areWeights ? entropySentence(head, row, result.S - count) : "");
-  inNextFrame(() => {
-    root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
-  });
+  const leastHeight = () => Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0);
+  requestAnimationFrame(() => Object.assign(root.style, { minHeight: `${leastHeight()}px` })); // what stands below stays
 }
 
 /// The weights of a head without the rows that see one key alone, whose weight is then 1 whatever the scores are; and how many they are.

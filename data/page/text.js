@@ -111,9 +111,6 @@ function unbroken(text) {
 
 const find = (id) => document.getElementById(id);
 
-/// Asks for a size when everything is laid out anyway: at once it would lay out the whole page once more.
-const inNextFrame = (ask) => requestAnimationFrame(ask);
-
 function announce(text) {
   find("live").textContent = text;
 }
