@@ -188,11 +188,8 @@ class HeatMap {
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = undefined;
-    if (!this.image) {
-      return;
-    }
-    if (!this.view) {
-      this.layout();
+    if (!this.image || !this.view) {
+      this.image && this.layout(); // which draws
       this.reveal();
       return;
     }

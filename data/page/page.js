@@ -231,6 +231,7 @@ for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) 
   addEventListener(event, () => {
     document.documentElement.toggleAttribute("data-printing", printing);
     showAll();
+    heatMap.draw(); // no frame comes before the paper
   });
 }
 find("save-json").addEventListener("click", () => {

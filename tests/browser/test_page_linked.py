@@ -110,7 +110,9 @@ def test_a_printed_page_is_light_and_keeps_its_colours(page):
     browser = page(SENTENCE, "--heads", 2, dark=True)
     ground = "return [isDark(), css(1), [...document.querySelectorAll('.token')].map((each) => getComputedStyle(each).printColorAdjust)[0]]"
     assert browser.run(ground)[:2] == [True, "rgb(254, 232, 56)"]
-    browser.run("dispatchEvent(new Event('beforeprint'))")
+    corner = "const [red, green, blue] = heatMap.pencil.getImageData(8, 8, 1, 1).data; return [`rgb(${red}, ${green}, ${blue})`, css(shareOf(weight(0, 0, 0), scaleOf(0, 0)))]"
+    drawn, expected = browser.run("dispatchEvent(new Event('beforeprint'));" + corner)
+    assert drawn == expected  # at once: no frame comes before the paper
     browser.command("Emulation.setEmulatedMedia", media="print")
     assert browser.run(ground) == [False, "rgb(8, 26, 63)", "exact"]
     shown = "return ['#heat-map', '#bench', '#legend', '#what-controls', '#theme'].map((each) => document.querySelector(each).getClientRects().length > 0)"
