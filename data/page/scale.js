@@ -46,7 +46,7 @@ function isDark() {
 
 const ground = () => (isDark() ? "dark" : "light");
 
-const ramps = Object.fromEntries(["light", "dark"].map((ground) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(declared[ground].slice(2 * i, 2 * i + 2), 16))]));
+const ramps = Object.fromEntries(["light", "dark"].map((name) => [name, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(declared[name].slice(2 * i, 2 * i + 2), 16))]));
 
 /// The colour of a share in [0, 1].
 const colourPlace = (share) => Math.round(Math.min(Math.max(share, 0), 1) * 255);
