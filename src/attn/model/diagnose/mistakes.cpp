@@ -665,7 +665,7 @@ bool tiles_count(const Mistake& mistake, const Call& call)
     const Variant v = mistake.on({});
     const core::AttentionDims& l = call.views.sizes;
     if (mistake.group == Group::gradients) {
-        return (v.backward.over_keys != TileSum::all ? l.total() : l.T) > mistake.size;
+        return (v.backward.over_keys != nullptr ? l.total() : l.T) > mistake.size;
     }
     const std::vector<Index> all{l.total()};
     const std::vector<Index>& lengths = call.views.lengths.empty() ? all : call.views.lengths;

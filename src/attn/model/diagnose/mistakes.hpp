@@ -25,17 +25,21 @@ struct MistakeInfo {
     Index threads = 0;       ///< public ones in which it made numbers wrong: seen_in_public.hpp
 };
 
-/// What a mistake does to the right attention: it turns knobs of a variant, or edits what core is asked. nullptr: neither.
+/// What a mistake does to the right attention: it turns knobs of a variant, or edits what core is asked or a step of the
+/// backward. nullptr: none of these.
 struct Change {
     template <std::convertible_to<void (*)(Variant&)> Knobs>
     constexpr Change(Knobs its_knobs) : knobs(its_knobs)
     {
     }
     constexpr Change(Slot its_slot, Edit its_edit) : slot(its_slot), edit(its_edit) {}
+    constexpr Change(StepEdit Backward::*its_step, StepEdit its_edit) : step(its_step), step_edit(its_edit) {}
 
     void (*knobs)(Variant&) = nullptr;
     Slot slot = Slot::lengths;
     Edit edit = nullptr;
+    StepEdit Backward::*step = nullptr;
+    StepEdit step_edit = nullptr;
 };
 
 /// A mistake of the attention itself.
@@ -54,6 +58,9 @@ struct Mistake : MistakeInfo {
         }
         if (change.edit != nullptr) {
             variant.edits[static_cast<std::size_t>(change.slot)] = change.edit;
+        }
+        if (change.step != nullptr) {
+            variant.backward.*change.step = change.step_edit;
         }
         if (sized != nullptr) {
             variant.*sized = size;

@@ -20,7 +20,7 @@
 //   context_i = Σ_j w_j · v_j
 #pragma once
 
-#include "attn/tensor/shape.hpp"
+#include "attn/core/attention.hpp"
 
 #include <array>
 #include <compare>
@@ -260,8 +260,8 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 
 // ---- backward ------------------------------------------------------------------------------------------------------------
 //
-// The steps of core/gradients.hpp, each of which an edit may change. dO is the gradient of the context, x a masked score, -inf
-// where hidden; lse and O are what the forward has stored:
+// The steps of core/gradients.hpp. An edit changes what one of them has made (backward/pass.hpp), and what follows is made of
+// that. dO is the gradient of the context, x a masked score, -inf where hidden; lse and O are what the forward has stored:
 //
 //   W   = exp(x - lse)                     D = W · kept/(1 - p), without dropout W
 //   dW  = dO·Vᵀ · kept/(1 - p)
@@ -272,66 +272,20 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 //   dk  = scale · Σ dsᵀ·Q, dv = Σ Dᵀ·dO    summed over the heads of a group and tiles of queries
 //   dsink = -Σ exp(sink - lse) · δ
 
-/// What is read as lse.
-enum class LseRead {
-    right,
-    as_base_2, ///< lse · ln 2: exp2 takes it for one to base 2
-    maximum,   ///< the largest masked score: exponentials that are not divided
-};
+struct HeadForward;
+struct HeadSteps;
 
-/// What dropout does to W or to dW.
-enum class DropoutUse { right, undivided, missing };
-
-enum class DeltaUse {
-    right,
-    missing,        ///< 0, dlse and all
-    added,          ///< dW + δ
-    undropped,      ///< of the O that dropout was not at
-    of_first_tile,  ///< of query i mod tile
-    of_tile_before, ///< of query i - tile; 0 in the first tile
-    of_first_head,
-    no_dlse,
-    dlse_added,
-    own_weight, ///< W_ij·dW_ij: the diagonal of the softmax's derivative alone
-};
-
-enum class CapSlope {
-    right,
-    missing,   ///< 1
-    uncapped,  ///< 1 - (s/cap)², s the scaled score
-    undivided, ///< 1 - c²
-    unsquared, ///< 1 - c/cap
-};
-
-/// What a gradient is multiplied by in place of the right factor, 1 or the scale.
-enum class Times {
-    right,
-    nothing, ///< 0
-    negated,
-    unscaled,   ///< divided by the scale
-    scaled,     ///< by the scale once more
-    log2_e,     ///< by log2(e) once more
-    ln_2,       ///< by ln 2
-    value_size, ///< by √(d_k/d_v) once more
-};
-
-enum class HeadSum {
-    all,
-    mean,
-    first,       ///< of a group, alone
-    last,        ///< likewise
-    interleaved, ///< query head h is added to key/value head h mod H_kv
-};
-
-/// What of the tiles is in a sum. A tile of queries comes to the tiles of keys that causal, window and lengths let one of its
-/// queries see.
-enum class TileSum {
-    all,
-    first,        ///< that it comes to
-    last,         ///< that it comes to; of queries, of all
-    but_last,     ///< without the last one of all, whether it is full or not
-    but_diagonal, ///< without the queries that stand among the keys of their tile
-};
+using StepEdit = void (*)(HeadSteps&);
+/// What is read as lse of what is stored (T).
+using ReadLse = RowVector<double> (*)(const HeadForward& stored);
+/// What dx is multiplied by for s, the scaled score; `ratio` is s/cap.
+using CapSlope = double (*)(double ratio, double tanh, double cap);
+/// Takes terms of a query out of a sum: (P+S), one for each key.
+using TermsEdit = void (*)(Eigen::Ref<RowVector<double>> terms, const HeadSteps&, Index query);
+/// What a gradient is multiplied by beside what is right.
+using GradientFactor = double (*)(double scale, const core::AttentionDims&);
+/// What of query head n of a group of `count` is in the sum.
+using HeadShare = double (*)(Index n, Index count);
 
 enum class MaskSum {
     right,
@@ -342,25 +296,29 @@ enum class MaskSum {
 
 enum class Exchange { none, dk_dv, dq_dk };
 
-struct Backward {
-    bool alone = false; ///< what the rest of a variant changes, it changes in W alone: lse and O are right
-    LseRead lse = LseRead::right;
-    bool empty_weights_nan = false, empty_delta_nan = false; ///< of queries that see no key
-    DropoutUse dropped_weights = DropoutUse::right, dropped_dweights = DropoutUse::right;
-    bool dweights_narrow = false, delta_narrow = false; ///< summed over the first d_k of the d_v numbers of values
-    DeltaUse delta = DeltaUse::right;
-    bool no_weights = false; ///< dx = dW - δ of what is seen
-    CapSlope slope = CapSlope::right;
-    Times dq = Times::right, dk = Times::right, dv = Times::right, dsinks = Times::right;
-    HeadSum heads = HeadSum::all;
-    TileSum over_keys = TileSum::all, over_queries = TileSum::all; ///< of dq; of dk and dv. Tiles are those of Variant
+/// All that comes after the products. nullptr: nothing is changed.
+struct StoredKnobs {
+    GradientFactor dq = nullptr, dk = nullptr, dv = nullptr, dsinks = nullptr;
+    HeadShare heads = nullptr;
+    bool heads_interleaved = false; ///< query head h is added to key/value head h mod H_kv
     MaskSum mask = MaskSum::right;
     Exchange exchanged = Exchange::none;
-    bool heads_swapped = false;            ///< dq, dk and dv are written as Reading::swapped
-    Precision context = Precision::exact;  ///< O in δ
-    Precision weights = Precision::exact;  ///< D in dv
-    Precision dweights = Precision::exact; ///< dW
-    Precision dscores = Precision::exact;  ///< ds in dq and dk
+    bool heads_swapped = false; ///< dq, dk and dv are written as Reading::swapped
+
+    bool operator==(const StoredKnobs&) const = default;
+};
+
+struct Backward : StoredKnobs {
+    bool alone = false; ///< what the rest of a variant changes, it changes in W alone: lse and O are right
+    ReadLse lse = nullptr;
+    StepEdit weights = nullptr, dropped_weights = nullptr;                  ///< W and D
+    StepEdit dweights = nullptr, delta = nullptr, dmasked_scores = nullptr; ///< dW, δ and dx
+    CapSlope slope = nullptr;
+    TermsEdit over_keys = nullptr, over_queries = nullptr; ///< of dq; of dk and dv. Tiles are those of Variant
+    Precision rounded_context = Precision::exact;          ///< O in δ
+    Precision rounded_weights = Precision::exact;          ///< D in dv
+    Precision rounded_dweights = Precision::exact;         ///< dW
+    Precision rounded_dscores = Precision::exact;          ///< ds in dq and dk
 
     bool operator==(const Backward&) const = default;
 };
@@ -480,9 +438,9 @@ struct Variant : ProductKnobs {
     return v.inputs != Precision::exact || v.scores != Precision::exact || v.softmax != Precision::exact ||
            v.steps != Precision::exact || v.exponentials != Precision::exact || v.weights != Precision::exact ||
            v.accumulator != Precision::exact || v.result != Precision::exact || v.denormals_flushed ||
-           v.hidden == HiddenUse::added_in_float32 || v.backward.context != Precision::exact ||
-           v.backward.weights != Precision::exact || v.backward.dweights != Precision::exact ||
-           v.backward.dscores != Precision::exact;
+           v.hidden == HiddenUse::added_in_float32 || v.backward.rounded_context != Precision::exact ||
+           v.backward.rounded_weights != Precision::exact || v.backward.rounded_dweights != Precision::exact ||
+           v.backward.rounded_dscores != Precision::exact;
 }
 
 /// Whether it does nothing but round to `type` what the plain computation in that type rounds, too: inputs, scores, weights
@@ -491,8 +449,8 @@ struct Variant : ProductKnobs {
 {
     constexpr std::array<Precision Variant::*, 6> stages{&Variant::inputs,       &Variant::scores,  &Variant::softmax,
                                                          &Variant::exponentials, &Variant::weights, &Variant::result};
-    constexpr std::array<Precision Backward::*, 4> steps{&Backward::context, &Backward::weights, &Backward::dweights,
-                                                         &Backward::dscores};
+    constexpr std::array<Precision Backward::*, 4> steps{&Backward::rounded_context, &Backward::rounded_weights,
+                                                         &Backward::rounded_dweights, &Backward::rounded_dscores};
     const auto is_own = [type](Precision& rounding) {
         const Precision to = std::exchange(rounding, Precision::exact);
         return to == Precision::exact || to == type;

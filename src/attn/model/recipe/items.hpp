@@ -398,6 +398,12 @@ public:
     [[nodiscard]] int size() const { return std::popcount(bits_); }
     /// How many of them stand before this one.
     [[nodiscard]] int count_before(Item item) const { return std::popcount(bits_ & (bit(item) - 1)); }
+    [[nodiscard]] Show with(const Show& other) const
+    {
+        Show both;
+        both.bits_ = bits_ | other.bits_;
+        return both;
+    }
     /// Those that the other does not have.
     [[nodiscard]] Show without(const Show& other) const
     {

@@ -1,16 +1,10 @@
-// The gradients of a call under a variant, in float64 and step by step (variant.hpp has the steps): what an edit of the
-// backward is made in.
-//
-// A mistake of the forward is an edit here, too: the weights come from the same scores, and what follows is their derivative.
-// It is made on both sides, or in the backward alone, whose weights are made again from the right lse.
-//
-// Head by head, with all its scores in memory. What the right forward makes of a head is kept where there is room, so that most
-// edits cost what comes after the step that they change.
+// The gradients of a call under a variant: head by head, with all scores of one in memory (steps.hpp), and what follows the
+// products. What the right forward makes of a head is kept where there is room, so that most edits cost what comes after the
+// step that they change.
 #pragma once
 
+#include "attn/model/diagnose/backward/steps.hpp"
 #include "attn/model/diagnose/evaluate.hpp"
-#include "attn/model/diagnose/pieces.hpp"
-#include "attn/model/recipe/items.hpp"
 
 #include <functional>
 #include <map>
@@ -60,16 +54,13 @@ public:
     [[nodiscard]] Gradients differentiate(const Variant& variant, const core::Work& work);
 
 private:
-    struct Head;
-    struct Made;
     struct Group {
         Piece* piece;
         Index b, g;
     };
 
-    [[nodiscard]] std::shared_ptr<const Head> head(Piece& piece, Index b, Index h);
-    [[nodiscard]] std::shared_ptr<const Made> made_of(const Variant& variant, Piece& piece, Index b, Index h);
-    [[nodiscard]] Made made_by_steps(const Variant& v, Piece& piece, const Head& right, core::RowPlace at);
+    [[nodiscard]] std::shared_ptr<const RightHead> head(Piece& piece, Index b, Index h);
+    [[nodiscard]] std::shared_ptr<const HeadGradients> gradients(const Variant& variant, Piece& piece, Index b, Index h);
 
     const Call& call_;
     Show wanted_;
@@ -77,7 +68,7 @@ private:
     std::vector<Group> groups_;
     std::mutex mutex_;
     std::size_t room_; ///< numbers
-    std::map<std::pair<const Piece*, std::array<Index, 2>>, std::shared_ptr<const Head>> heads_;
+    std::map<std::pair<const Piece*, std::array<Index, 2>>, std::shared_ptr<const RightHead>> heads_;
 };
 
 } // namespace attn::model::diagnose
