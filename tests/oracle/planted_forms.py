@@ -8,7 +8,7 @@ lse     --show lse: the mistakes that show in the log of the sum, and those of s
 scale   one factor of the scores that no mistake of the list has: it must be told, too
 both    --show context,lse: a file with both; what gives the two of them must be named
 
-usage: planted_forms.py ATTN_CLI FORM [--cases N] [--seed S] [--correct N] [--only NAME]
+usage: planted_forms.py ATTN_CLI FORM [--cases N] [--shapes N] [--seed S] [--correct N] [--only NAME]
 Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
 """
 import argparse
@@ -339,6 +339,7 @@ def main() -> int:
     parser.add_argument("program")
     parser.add_argument("form", choices=FORMS)
     parser.add_argument("--cases", type=int, default=20, help="of each mistake, in random shapes; at most so many shapes times 10")
+    parser.add_argument("--shapes", type=int, help="every mistake in each of so many shapes, in place of --cases")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--correct", type=int, default=50, help="correct results")
     parser.add_argument("--only", action="append", help="the mistakes whose names begin so")
@@ -347,8 +348,8 @@ def main() -> int:
     heard = {(name,): Counter() for name in form.names if not given.only or name.startswith(tuple(given.only))}
     with ThreadPoolExecutor(THREADS, initializer=quiet) as pool:
         wrong = sum(pool.map(lambda seed: accused(seed, program, form), range(given.seed, given.seed + given.correct)))
-        for first in range(given.seed, given.seed + 10 * given.cases, THREADS):
-            wanted = [planted for planted, answers in heard.items() if sum(answers.values()) < given.cases]
+        for first in range(given.seed, given.seed + (given.shapes or 10 * given.cases), THREADS):
+            wanted = [planted for planted, answers in heard.items() if given.shapes or sum(answers.values()) < given.cases]
             for answers in pool.map(lambda seed: judge(form, seed, wanted, program), range(first, first + THREADS)):
                 for planted, answer in answers:
                     heard[planted][answer] += 1
