@@ -147,7 +147,7 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const 
     const diagnose::Call attention = diagnose::call_of(call.resolved);
     const core::Work work{.threads = call.globals.threads};
     diagnose::HalfReference half(call.resolved);
-    const bool several = stages.size() > 1;
+    const bool several = stages.size() > 1, of_gradients = is_gradient(call.resolved.stages.front().item);
     Judge judge;
     judge.json = call.options.output.json;
     judge.most_bytes = call.globals.most_bytes();
@@ -159,15 +159,16 @@ int judge(const TypedCall& call, const std::vector<StoredTensor>& stages, const 
             arrays.push_back(
                 {mine, right,
                  diagnose::against(attention, right, mine, file.name(), call.options.against.criterion(), half, work)});
-            arrays.back().found.array = several ? right.name : "";
+            arrays.back().found.array = several || of_gradients ? right.name : "";
         }
         JudgedArrays judged;
-        if (is_gradient(call.resolved.stages.front().item)) {
+        if (of_gradients) {
             const diagnose::Together together = diagnose::explain_gradients(attention, arrays, work);
             judged.together = several ? std::optional(together) : std::nullopt;
         } else if (several) {
             judged.together = diagnose::together(attention, arrays, work);
         }
+        diagnose::try_other_layout(call.resolved, arrays);
         std::ranges::transform(arrays, std::back_inserter(judged.found),
                                [](diagnose::HeldArray& each) { return std::move(each.found); });
         return judged;

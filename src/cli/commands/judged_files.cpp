@@ -49,7 +49,7 @@ void tell(const JudgedArrays& judged, const std::string& name, const AgainstOpti
             &found == tied ? std::optional(judge.suggest(*found.diagnosis)) : std::optional<report::SuggestedFile>();
         write({found, name, input ? &*input : nullptr, judged.together ? &*judged.together : nullptr}, output);
     }
-    if (judged.together && !judge.json) {
+    if (judged.together && !judge.json && !judged.found.front().agrees_in) {
         report::write_together(*judged.together, name, output);
     }
     output.flush();

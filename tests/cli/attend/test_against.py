@@ -295,6 +295,25 @@ def test_queries_beyond_the_lengths_may_hold_anything(padding, tmp_path):
     assert done.code == 1 and "only in queries" not in done.text
 
 
+def test_a_result_that_agrees_in_the_other_layout_says_so(tmp_path):
+    """Queries (B, T, H, d) are taken for (B, H, T, d); groups of heads are no list of mistakes' to tell."""
+    for name, heads, seed in (("q", 4, 1), ("k", 2, 2), ("v", 2, 3)):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 6, heads, D))
+    succeeds("attend", *QKV, "--layout", "bshd", "-o", "mine.npy", cwd=tmp_path)
+    done = against(tmp_path, "mine.npy", options=())
+    assert (done.code, done.err) == (1, b"")
+    assert done.text.splitlines()[1:] == ["mine.npy agrees with --layout bshd: heads and positions lie in the other order"]
+    assert against(tmp_path, "mine.npy", "mine.npy", options=()).text.splitlines() == ["mine.npy: differs, but agrees with --layout bshd"] * 2
+    report = against(tmp_path, "mine.npy", "--json", options=()).json
+    assert (report["agrees"], report["verdict"], report["agrees_in_layout"]) == (False, "unknown", "bshd")
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+    mine = numpy.load(tmp_path / "mine.npy")
+    mine[0, 0, 0, 0] += 1
+    done = against(tmp_path, save(tmp_path, mine), options=())
+    assert done.code == 1 and "--layout" not in done.text
+
+
 def test_one_head_that_reads_the_first_keys_for_all_is_both_mistakes(tmp_path):
     q, k, v = (normal(seed, H, rows, D) for seed, rows in enumerate((T, S, S), 1))
     for name, array in zip("qkv", (q, k, v)):

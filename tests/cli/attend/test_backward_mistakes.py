@@ -61,6 +61,21 @@ def fold(x):
     return x.reshape(B, H_KV, H // H_KV, S, -1).sum(2)
 
 
+def test_gradients_in_the_other_layout_and_sums_that_are_not_made_say_what_they_are(folder):
+    for name in "qkvg":
+        numpy.save(folder / f"{name}_bshd.npy", numpy.load(folder / f"{name}.npy")[:, :, :12].swapaxes(1, 2))
+    inputs = ["-q", "q_bshd.npy", "-k", "k_bshd.npy", "-v", "v_bshd.npy", "--grad", "g_bshd.npy"]
+    succeeds("attend", *inputs, "--layout", "bshd", "-o", "bshd.npz", cwd=folder)
+    done = run("attend", *inputs, "--against", "bshd.npz", cwd=folder)
+    assert done.code == 1 and [line for line in done.text.splitlines() if not line.startswith("differs from the d")] == [
+        f"bshd.npz:{name} agrees with --layout bshd: heads and positions lie in the other order" for name in ("dq", "dk", "dv")]
+    numpy.save(folder / "dk.npy", gradients(folder)["dk"].repeat(2, 1))
+    done = run("attend", *QKV, "--show", "dk", "--against", "dk.npy", cwd=folder)
+    assert_fails(done, 65, "got the shape (2, 4, 20, 8); allowed: (2, 2, 20, 8), that of the dk, summed over the query heads of each key/value head")
+    numpy.save(folder / "dk.npy", gradients(folder)["dk"] * SCALE)
+    assert run("attend", *QKV, "--show", "dk", "--against", "dk.npy", cwd=folder).text.startswith("differs from the dk: ")
+
+
 def test_a_factor_of_one_gradient_is_named_and_the_pattern_says_which_differs(folder):
     right = gradients(folder)
     assert found(folder, {**right, "dq": right["dq"] / SCALE}) == ("dq-alone", ["dq-scale-missing"])

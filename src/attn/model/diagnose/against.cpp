@@ -215,8 +215,12 @@ std::vector<Candidate> Against::roundings() const
 void require_shape(const ComparedTensor& file, const Shape& shape, std::string_view name, const std::string& what)
 {
     if (file.view.shape != shape) {
+        const std::optional<Item> item = item_called(name);
+        const bool is_unsummed =
+            item && is_gradient(*item) && info_of(*item).heads == Heads::keys && file.view.count() > element_count(shape);
         throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
-                    fmt::format("{}, that of the {}", to_string(shape), name));
+                    fmt::format("{}, that of the {}{}", to_string(shape), name,
+                                is_unsummed ? ", summed over the query heads of each key/value head" : ""));
     }
 }
 

@@ -64,8 +64,9 @@ struct Against {
     bool of_layers = false;             ///< of a whole trained model, whose batch is its layers; no mistake is named
     bool of_keys = false;               ///< whose rows are: gradients of keys and values
     bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
-    bool too_large = false;             ///< a gradient of more scores than mistakes are made in
-    bool whole = false;                 ///< the file holds printed numbers without decimals
+    std::optional<TensorLayout> agrees_in = {}; ///< the other layout, in which all arrays of the file agree
+    bool too_large = false;                     ///< a gradient of more scores than mistakes are made in
+    bool whole = false;                         ///< the file holds printed numbers without decimals
 
     [[nodiscard]] bool agrees() const { return agreement != Agreement::differs; }
     [[nodiscard]] Told told() const;

@@ -1,5 +1,7 @@
 #include "attn/model/diagnose/together.hpp"
 
+#include "attn/tensor/error.hpp"
+
 #include <algorithm>
 
 namespace attn::model::diagnose {
@@ -77,6 +79,41 @@ Together together(const Call& call, const std::vector<HeldArray>& arrays, const 
         }
     }
     return said;
+}
+
+void try_other_layout(const ResolvedAttend& resolved, std::vector<HeldArray>& arrays)
+{
+    const auto is_unexplained = [](const HeldArray& each) {
+        return !each.found.agrees() && each.found.told() == Told::nothing;
+    };
+    if (resolved.options.heads || resolved.sequences || !std::ranges::all_of(arrays, is_unexplained)) {
+        return;
+    }
+    Attend options = resolved.options;
+    options.layout = options.layout == TensorLayout::bhsd ? TensorLayout::bshd : TensorLayout::bhsd;
+    RunSettings settings;
+    settings.threads = resolved.settings.threads;
+    settings.isa = resolved.settings.isa;
+    settings.memory_limit = resolved.settings.memory_limit;
+    try {
+        const ResolvedAttend other(resolved.inputs, options, settings);
+        const AttendResult result = attend(other);
+        HalfReference half(other);
+        const auto agrees = [&](const HeldArray& each) {
+            const StoredTensor& right = *std::ranges::find(result.tensors, each.right.name, &StoredTensor::name);
+            if (right.shape != each.file.view.shape) {
+                return false;
+            }
+            const Tolerance& tolerance = each.found.comparison.tolerance;
+            const ComparedTensor expected{{right.name, right.view()}};
+            return compare({{each.file}, {}}, {{expected}, {}}, {.tolerance = tolerance}).tensors.front().agrees() ||
+                   (each.found.half && half.accuracy(each.file, right, tolerance.atol)->suffices());
+        };
+        if (std::ranges::all_of(arrays, agrees)) {
+            std::ranges::for_each(arrays, [&](HeldArray& each) { each.found.agrees_in = options.layout; });
+        }
+    } catch (const Error&) { // they do not go together so
+    }
 }
 
 } // namespace attn::model::diagnose

@@ -84,4 +84,8 @@ struct HeldArray {
 /// Two or more of one call.
 [[nodiscard]] Together together(const Call& call, const std::vector<HeldArray>& arrays, const core::Work& work);
 
+/// Of a file that differs in all of its arrays, for which no mistake is named: whether it agrees where the tensors lie in the
+/// other TensorLayout. Then fills Against::agrees_in.
+void try_other_layout(const ResolvedAttend& resolved, std::vector<HeldArray>& arrays);
+
 } // namespace attn::model::diagnose

@@ -271,6 +271,9 @@ void write_diagnosis_json(const JudgedFile& file, Buffer& buffer)
         if (against.beyond_lengths) {
             json.member("beyond_lengths", true);
         }
+        if (against.agrees_in) {
+            json.member("agrees_in_layout", model::tensor_layout_names[static_cast<std::size_t>(*against.agrees_in)]);
+        }
         if (against.diagnosis) {
             write(json, *against.diagnosis);
             write(json, *against.where);

@@ -246,6 +246,12 @@ void write_unmeasured(const model::TensorComparison& compared, Buffer& buffer)
                               compared.first_unmeasured->b));
 }
 
+/// "agrees with --layout bshd"
+std::string agreement_in_layout(const Against& against)
+{
+    return fmt::format("agrees with --layout {}", model::tensor_layout_names[static_cast<std::size_t>(*against.agrees_in)]);
+}
+
 /// Of a file that agrees: what it rounds.
 void write_rounding(const Against& against, Buffer& buffer)
 {
@@ -321,6 +327,8 @@ void write_diagnosis_line(const JudgedFile& file, Buffer& buffer)
         }
     } else if (!against.agrees() && against.beyond_lengths) {
         text += "differs only in queries at or beyond the lengths";
+    } else if (against.agrees_in) {
+        text += "differs, but " + agreement_in_layout(against);
     } else if (!against.agrees()) {
         text += fmt::format("differs in {} of {}, by up to {}", compared.mismatched, compared.compared,
                             about(compared.largest_difference()));
@@ -369,7 +377,10 @@ void write_diagnosis(const JudgedFile& file, Buffer& buffer)
         }
         break;
     case Told::nothing:
-        if (against.diagnosis && !against.agrees() && !against.beyond_lengths) {
+        if (against.agrees_in) {
+            buffer.append(
+                fmt::format("{} {}: heads and positions lie in the other order\n", shown, agreement_in_layout(against)));
+        } else if (against.diagnosis && !against.agrees() && !against.beyond_lengths) {
             write_unknown(against, shown, buffer);
             write_where(against, buffer);
         }
