@@ -100,29 +100,12 @@ struct HeadSums {
     bool overflowed = false;
 };
 
-/// Where a number of the mask's gradient is added up.
+/// The gradient of a mask, as far as it has been added up.
 struct MaskSums {
-    Shape steps; ///< (4) in elements; 0 along what the mask is repeated along
+    MaskPlaces places;
     std::vector<double> sums;
 
-    explicit MaskSums(const TensorView& mask) : steps(4, 0)
-    {
-        if (mask.count() == 0) { // its strides say nothing
-            return;
-        }
-        Index count = 1;
-        for (std::size_t axis = 4; axis-- > 0;) {
-            const bool repeated = mask.strides[axis] == 0;
-            steps[axis] = repeated ? 0 : count;
-            count *= repeated ? 1 : mask.shape[axis];
-        }
-        sums.resize(static_cast<std::size_t>(count));
-    }
-
-    [[nodiscard]] double* row(Index b, Index h, Index place)
-    {
-        return sums.data() + b * steps[0] + h * steps[1] + place * steps[2];
-    }
+    explicit MaskSums(const TensorView& mask) : places(mask), sums(static_cast<std::size_t>(places.count)) {}
 };
 
 /// What the query rows of one key/value head add up, and read.
@@ -168,7 +151,7 @@ public:
                 sums.scale = in_steps(sums.scale + rows.scale[at]);
                 sums.overflowed = sums.overflowed || rows.overflowed[at] != 0;
                 if (mask != nullptr) {
-                    double* row = mask->row(b_, h, place_of(call_.inputs, first + i));
+                    double* row = mask->sums.data() + mask->places.row(b_, h, place_of(call_.inputs, first + i));
                     for (Index j = 0; j < call_.inputs.mask->shape[3]; ++j) {
                         row[j] = in_steps(row[j] + rows.dmasked(i, j));
                     }
@@ -407,6 +390,20 @@ GradientSums backward(const BackwardCall& call, const Work& work)
 }
 
 } // namespace
+
+MaskPlaces::MaskPlaces(const TensorView& mask)
+{
+    if (mask.count() == 0) { // its strides say nothing
+        return;
+    }
+    count = mask.shape[3];
+    for (std::size_t axis = steps.size(); axis-- > 0;) {
+        const bool repeated = mask.strides[axis] == 0;
+        steps.at(axis) = repeated ? 0 : count;
+        count *= repeated ? 1 : mask.shape[axis];
+        repeats *= repeated ? mask.shape[axis] : 1;
+    }
+}
 
 GradientSums attention_backward(const AttentionInputs& inputs, const AttentionOptions& options, const LossGradients& loss,
                                 const GradientOutputs& outputs, const Work& work)

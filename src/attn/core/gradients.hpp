@@ -60,9 +60,22 @@ struct GradientOutputs : PerGradient<StageSpan> {
     bool mask = false; ///< whether GradientSums::mask is wanted
 };
 
+/// Where the numbers of a mask's gradient are added up: row-major, without the dimensions that the mask, (B, H, T, keys), is
+/// repeated along.
+struct MaskPlaces {
+    explicit MaskPlaces(const TensorView& mask);
+
+    std::array<Index, 3> steps{}; ///< of batch entries, heads and queries; 0 along what it is repeated along
+    Index count = 0;              ///< of numbers
+    Index repeats = 1;            ///< of which each is a sum
+
+    /// The first number of a row.
+    [[nodiscard]] Index row(Index b, Index h, Index i) const { return b * steps[0] + h * steps[1] + i * steps[2]; }
+};
+
 /// Sums over all queries, in double.
 struct GradientSums {
-    std::vector<double> mask = {};  ///< row-major in the shape that the mask has without what it is repeated along; or none
+    std::vector<double> mask = {};  ///< in their MaskPlaces; or none
     std::vector<double> sinks = {}; ///< (H), where there are sinks
     double scale = 0;
     bool overflowed = false; ///< as AttentionNotes has it

@@ -1,12 +1,9 @@
 #include "attn/model/diagnose/backward/pass.hpp"
 
+#include "attn/core/gradients.hpp"
 #include "attn/model/diagnose/against.hpp"
-#include "attn/model/diagnose/rounding.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numbers>
 
 namespace attn::model::diagnose {
 namespace {
@@ -26,31 +23,14 @@ Item exchanged(Item gradient, Exchange exchange)
     return exchange == Exchange::none ? gradient : gradient == a ? b : gradient == b ? a : gradient;
 }
 
-/// Of a mask: where a number of its gradient is added up, and over how many.
-struct MaskPlaces {
-    std::array<Index, 3> steps{}; ///< of batch entries, heads and queries; 0 along what it is repeated along
-    Index count, repeats = 1;
-
-    MaskPlaces(const TensorView& mask, const AttentionDims& l) : count(mask.shape[3])
-    {
-        const std::array sizes{l.B, l.H, l.T};
-        for (std::size_t axis = steps.size(); axis-- > 0;) {
-            const bool repeated = mask.strides[axis] == 0;
-            steps.at(axis) = repeated ? 0 : count;
-            count *= repeated ? 1 : sizes.at(axis);
-            repeats *= repeated ? sizes.at(axis) : 1;
-        }
-    }
-};
-
 /// The numbers of a head.
 void add_to_mask(const Numbers& numbers, const Call& call, core::RowPlace at, MaskSum sum, BackwardSums& sums)
 {
     const TensorView& mask = *call.views.mask;
-    const MaskPlaces places(mask, call.views.sizes);
+    const core::MaskPlaces places(mask);
     sums.mask.resize(static_cast<std::size_t>(places.count));
     for (Index i = 0; i < numbers.rows(); ++i) {
-        double* to = sums.mask.data() + at.b * places.steps[0] + at.h * places.steps[1] + i * places.steps[2];
+        double* to = sums.mask.data() + places.row(at.b, at.h, i);
         for (Index j = 0; j < mask.shape[3]; ++j) {
             to[j] = sum == MaskSum::last ? numbers(i, j) : to[j] + numbers(i, j);
         }
@@ -69,7 +49,7 @@ ComparedDims dims_of(const Call& call, Item gradient)
     case Item::dpast_key: return {l.B, l.H_kv, l.P, l.d_k};
     case Item::dpast_value: return {l.B, l.H_kv, l.P, l.d_v};
     case Item::delta: return {l.B, l.H, l.T, 1};
-    case Item::dmask: return {1, 1, 1, MaskPlaces(*call.views.mask, l).count};
+    case Item::dmask: return {1, 1, 1, core::MaskPlaces(*call.views.mask).count};
     case Item::dsinks: return {1, 1, 1, l.H};
     case Item::dscale: return {1, 1, 1, 1};
     default: return {l.B, l.H, l.T, l.total()};
@@ -297,7 +277,7 @@ Gradients BackwardPass::differentiate(const Variant& variant, const core::Work& 
     };
     if (sums_groups()) {
         if (variant.backward.mask == MaskSum::mean && wanted_.contains(Item::dmask)) {
-            const auto repeats = static_cast<double>(MaskPlaces(*call_.views.mask, call_.views.sizes).repeats);
+            const auto repeats = static_cast<double>(core::MaskPlaces(*call_.views.mask).repeats);
             std::ranges::for_each(sums.front().mask, [&](double& number) { number /= repeats; });
         }
         keep(Item::dmask, sums.front().mask);
