@@ -373,11 +373,12 @@ TILED = {
     "dk-dv-tile-last": lambda tile: queries_of(tile, lambda case, i, p, j: i >= (case.T - 1) // tile * tile),
     "dk-dv-tile-dropped": lambda tile: queries_of(tile, lambda case, i, p, j: i < (case.T - 1) // tile * tile),
     "dk-dv-diagonal-dropped": lambda tile: queries_of(tile, lambda case, i, p, j: p // tile != j // tile),
+    "dk-dv-begun-late": lambda tile: queries_of(tile, lambda case, i, p, j: i >= -(-np.maximum(j // (tile // 2) * (tile // 2) - (p - i), 0) // tile) * tile),
 }
 for name, made in TILED.items():
     for tile in (16, 32, 64, 128, 256):
         several = (lambda case, tile=tile: case.S > tile) if name.startswith("dq") else (lambda case, tile=tile: case.T > tile)
-        need = (lambda case, several=several: several(case) and case.causal) if "diagonal" in name else several
+        need = (lambda case, several=several: several(case) and case.causal) if name.endswith(("diagonal-dropped", "begun-late")) else several
         LIST[f"{name}-{tile}"] = (made(tile), need)
 
 # Of the forward: what only changes the scale, who sees whom, and which heads meet.

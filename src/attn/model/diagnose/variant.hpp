@@ -260,7 +260,7 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 
 // ---- backward ------------------------------------------------------------------------------------------------------------
 //
-// The steps of core/gradients.hpp. An edit changes what one of them has made (backward/pass.hpp), and what follows is made of
+// The steps of core/gradients.hpp. An edit changes what one of them has made (backward/steps.hpp), and what follows is made of
 // that. dO is the gradient of the context, x a masked score, -inf where hidden; lse and O are what the forward has stored:
 //
 //   W   = exp(x - lse)                     D = W · kept/(1 - p), without dropout W

@@ -30,6 +30,7 @@ constexpr auto in_wide_values = [](const C& c) { return c.views.sizes.d_v > c.vi
 constexpr auto in_other_values = [](const C& c) { return c.views.sizes.d_v != c.views.sizes.d_k && !c.options.scale; };
 constexpr auto in_equal_sizes = [](const C& c) { return c.views.sizes.d_v == c.views.sizes.d_k && c.views.sizes.P == 0; };
 constexpr auto in_equal_rows = [](const C& c) { return c.is_square() && !in_groups(c); };
+constexpr auto in_causal = [](const C& c) { return c.options.causal; };
 constexpr auto in_placed = [](const C& c) { return c.options.causal || c.options.window; };
 constexpr auto in_masked = [](const C& c) {
     return in_placed(c) || !c.views.lengths.empty() || c.views.mask || c.views.segments;
@@ -136,6 +137,15 @@ constexpr TermsEdit without_diagonal = [](Terms terms, const Steps& s, Index i) 
     const Index first = (place >= 0 ? place / s.tile : -((s.tile - 1 - place) / s.tile)) * s.tile;
     const Index begin = std::clamp<Index>(first, 0, terms.size()), end = std::clamp<Index>(first + s.tile, 0, terms.size());
     terms.segment(begin, end - begin).setZero();
+};
+
+/// Keys come in tiles half as large, each of which begins with the tile of queries behind the one that sees its first key.
+constexpr TermsEdit begun_late = [](Terms terms, const Steps& s, Index i) {
+    const Index offset = core::position_of(s.masking.call.views, s.at.b, i) - i, half = s.tile / 2;
+    for (Index j = 0; j < terms.size(); ++j) {
+        const Index first = std::max<Index>(j / half * half - offset, 0);
+        terms(j) = i < (first + s.tile - 1) / s.tile * s.tile ? 0 : terms(j);
+    }
 };
 
 constexpr Change at(StepEdit Backward::*step, StepEdit edit)
@@ -278,7 +288,10 @@ constexpr std::array list{
         [](Variant& v) { v.backward.over_queries = without_last_queries; }, always, true},
     Row{"dk-dv-diagonal-dropped", "dk and dv without the queries of the diagonal's tile",
         "begin with the tile of queries that the diagonal crosses",
-        [](Variant& v) { v.backward.over_queries = without_diagonal; }, [](const C& c) { return c.options.causal; }, true},
+        [](Variant& v) { v.backward.over_queries = without_diagonal; }, in_causal, true},
+    Row{"dk-dv-begun-late", "dk and dv without the tile of queries in which their keys begin, keys in tiles half as large",
+        "round the first tile of queries down, not up", [](Variant& v) { v.backward.over_queries = begun_late; }, in_causal,
+        true},
     // ---- dropout
     Row{"dropout-dweights-undivided", "dweights not divided by 1 - p", "what is kept is divided by 1 - p, in dweights, too",
         at(&Backward::dweights, [](Steps& s) { s.dW = s.products.cwiseProduct(s.in.kept); }), in_dropout},
