@@ -281,7 +281,7 @@ using ReadLse = RowVector<double> (*)(const HeadForward& stored);
 /// What dx is multiplied by for s, the scaled score; `ratio` is s/cap.
 using CapSlope = double (*)(double ratio, double tanh, double cap);
 /// Takes terms of a query out of a sum: (P+S), one for each key.
-using TermsEdit = void (*)(Eigen::Ref<RowVector<double>> terms, const HeadSteps&, Index query);
+using TermsEdit = void (*)(Eigen::Ref<RowVector<double>>& terms, const HeadSteps&, Index query);
 /// What a gradient is multiplied by beside what is right.
 using GradientFactor = double (*)(double scale, const core::AttentionDims&);
 /// What of query head n of a group of `count` is in the sum.

@@ -95,7 +95,7 @@ Index last_tile(Index end, Index tile)
     return end > 0 ? (end - 1) / tile * tile : 0;
 }
 
-void keep(Terms terms, KeyRange kept)
+void keep(Terms& terms, KeyRange kept)
 {
     terms.head(kept.begin).setZero();
     terms.tail(terms.size() - kept.end).setZero();
@@ -120,19 +120,19 @@ KeyRange tile_reached(const Steps& s, Index i, bool last)
 
 // Which terms are in a sum.
 
-constexpr TermsEdit last_reached = [](Terms terms, const Steps& s, Index i) { keep(terms, tile_reached(s, i, true)); };
-constexpr TermsEdit first_reached = [](Terms terms, const Steps& s, Index i) { keep(terms, tile_reached(s, i, false)); };
-constexpr TermsEdit without_last_keys = [](Terms terms, const Steps& s, Index) {
+constexpr TermsEdit last_reached = [](Terms& terms, const Steps& s, Index i) { keep(terms, tile_reached(s, i, true)); };
+constexpr TermsEdit first_reached = [](Terms& terms, const Steps& s, Index i) { keep(terms, tile_reached(s, i, false)); };
+constexpr TermsEdit without_last_keys = [](Terms& terms, const Steps& s, Index) {
     keep(terms, {0, last_tile(end_of_keys(s.masking, s.at.b), s.tile)});
 };
-constexpr TermsEdit last_queries = [](Terms terms, const Steps& s, Index i) {
+constexpr TermsEdit last_queries = [](Terms& terms, const Steps& s, Index i) {
     keep(terms, {0, i < last_tile(s.W.rows(), s.tile) ? 0 : terms.size()});
 };
-constexpr TermsEdit without_last_queries = [](Terms terms, const Steps& s, Index i) {
+constexpr TermsEdit without_last_queries = [](Terms& terms, const Steps& s, Index i) {
     keep(terms, {0, i < last_tile(s.W.rows(), s.tile) ? terms.size() : 0});
 };
 /// Without a query that stands among the keys of their tile.
-constexpr TermsEdit without_diagonal = [](Terms terms, const Steps& s, Index i) {
+constexpr TermsEdit without_diagonal = [](Terms& terms, const Steps& s, Index i) {
     const Index place = core::position_of(s.masking.call.views, s.at.b, i);
     const Index first = (place >= 0 ? place / s.tile : -((s.tile - 1 - place) / s.tile)) * s.tile;
     const Index begin = std::clamp<Index>(first, 0, terms.size()), end = std::clamp<Index>(first + s.tile, 0, terms.size());
@@ -140,7 +140,7 @@ constexpr TermsEdit without_diagonal = [](Terms terms, const Steps& s, Index i) 
 };
 
 /// Keys come in tiles half as large, each of which begins with the tile of queries behind the one that sees its first key.
-constexpr TermsEdit begun_late = [](Terms terms, const Steps& s, Index i) {
+constexpr TermsEdit begun_late = [](Terms& terms, const Steps& s, Index i) {
     const Index offset = core::position_of(s.masking.call.views, s.at.b, i) - i, half = s.tile / 2;
     for (Index j = 0; j < terms.size(); ++j) {
         const Index first = std::max<Index>(j / half * half - offset, 0);

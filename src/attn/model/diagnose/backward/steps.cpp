@@ -114,7 +114,8 @@ Numbers before_cap(Numbers dx, const HeadForward& forward, double cap, CapSlope 
 Numbers summed(Numbers M, TermsEdit edit, const HeadSteps& steps)
 {
     for (Index i = 0; i < M.rows() && edit != nullptr; ++i) {
-        edit(M.row(i), steps, i);
+        Eigen::Ref<Vector> terms = M.row(i);
+        edit(terms, steps, i);
     }
     return M;
 }
