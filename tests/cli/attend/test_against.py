@@ -296,7 +296,7 @@ def test_queries_beyond_the_lengths_may_hold_anything(padding, tmp_path):
 
 
 def test_a_result_that_agrees_in_the_other_layout_says_so(tmp_path):
-    """Queries (B, T, H, d) are taken for (B, H, T, d); groups of heads are no list of mistakes' to tell."""
+    """Tensors (B, T, H, d) are taken for (B, H, T, d). With grouped heads no mistake of the list gives that."""
     for name, heads, seed in (("q", 4, 1), ("k", 2, 2), ("v", 2, 3)):
         numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 6, heads, D))
     succeeds("attend", *QKV, "--layout", "bshd", "-o", "mine.npy", cwd=tmp_path)
