@@ -3,4 +3,4 @@
 
 #include <limits>
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr float infinity = std::numeric_limits<float>::infinity(); ///< also as a double

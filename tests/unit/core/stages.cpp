@@ -3,6 +3,7 @@
 
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +14,6 @@ namespace {
 
 namespace core = attn::core;
 using attn::Matrix;
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 Matrix<float> rows(std::initializer_list<std::initializer_list<float>> values)
 {

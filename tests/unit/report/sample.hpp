@@ -2,9 +2,11 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
+#include "attn/report/json/json.hpp"
 #include "attn/tensor/buffer.hpp"
 
 #include <initializer_list>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -18,6 +20,12 @@ std::string text_of(const Write& write)
     attn::Buffer text;
     write(text);
     return text.text();
+}
+
+/// As --json gives it, with --lines at a place.
+inline std::string json_of(const attn::model::Result& result, std::optional<attn::Index> index = {})
+{
+    return text_of([&](auto& out) { attn::report::write_json(result, {.index = index}, out); });
 }
 
 /// "to be" with one head; every array but the parameters.

@@ -18,17 +18,17 @@ namespace {
 // ---- parts of arrays -------------------------------------------------------------------------------------------------
 
 /// The elements that leading indices leave of an array; an absent index stands for all.
-struct Part {
+struct Slice {
     Shape shape;
     std::vector<std::size_t> places; ///< of its elements, counted in the whole array
 };
 /// Nothing when the indices do not fit.
-std::optional<Part> part_of(const Shape& whole, const At& at)
+std::optional<Slice> part_of(const Shape& whole, const At& at)
 {
     if (at.size() > whole.size()) {
         return std::nullopt;
     }
-    Part part;
+    Slice part;
     part.places = {0};
     for (std::size_t d = 0; d < whole.size(); ++d) {
         Index begin = 0;
@@ -122,7 +122,7 @@ std::vector<std::size_t> as_one_matrix(const Shape& stack, Side side)
 
 /// Where the stated elements lie in the computed array. An article may print a batch of one in front, and the matrices of heads
 /// as the one that its layer holds. Nothing for any other shape.
-std::optional<std::vector<std::size_t>> places_of(const Published& published, const Part& part, const Result& result)
+std::optional<std::vector<std::size_t>> places_of(const Published& published, const Slice& part, const Result& result)
 {
     const Shape& stated = published.shape;
     const std::size_t more = stated.size() - std::min(stated.size(), part.shape.size());
@@ -142,7 +142,7 @@ std::optional<std::vector<std::size_t>> places_of(const Published& published, co
 
 /// What is stated of an array, in a shape that it may be written in.
 struct Stated {
-    Part part;                                      ///< what the indices leave
+    Slice part;                                     ///< what the indices leave
     std::optional<std::vector<std::size_t>> places; ///< where its elements lie; none: the stated shape is another
     std::optional<Shape> without_head = {};         ///< the shape that would do as well
 };
@@ -152,7 +152,7 @@ struct Stated {
 std::optional<Stated> stated_of(const Published& published, const Shape& computed, bool is_batch, const Result& result)
 {
     const auto in = [&](const Shape& shape) -> std::optional<Stated> {
-        std::optional<Part> part = part_of(shape, published.at);
+        std::optional<Slice> part = part_of(shape, published.at);
         if (!part) {
             return std::nullopt;
         }

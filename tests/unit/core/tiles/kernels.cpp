@@ -3,6 +3,7 @@
 #include "attn/core/tiles/kernels.hpp"
 
 #include "attn/core/tiles/plan.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,6 @@ using attn::Index;
 using attn::core::Isa;
 using attn::core::Tile;
 using attn::core::TileKernels;
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::vector<Isa> tiled_isas()
 {

@@ -44,7 +44,7 @@ std::string normalized(const std::string& normalizer, std::string_view sentence)
                      sentence); // an unknown piece is the text itself
 }
 
-std::string refusal(const std::string& text)
+std::string tokenizer_refusal(const std::string& text)
 {
     return error_of([&] { (void)PieceTokenizer(read_tokenizer(text)); });
 }
@@ -93,7 +93,8 @@ TEST(TokenizerFile, ReadsACompiledMapInBase64)
     const std::string nothing = "AAQA" + std::string(1364, 'A') + "AAA=";
     EXPECT_EQ(normalized(R"({"type": "Precompiled", "precompiled_charsmap": ")" + nothing + "\"}", "aé"), "aé");
     const auto message = [](const std::string& map) {
-        return refusal(File{.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": ")" + map + "\"}"}.text());
+        return tokenizer_refusal(
+            File{.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": ")" + map + "\"}"}.text());
     };
     EXPECT_EQ(message("BAAA*AAAAAA="), "normalizer.precompiled_charsmap: got 'BAAA*AAAAAA='; allowed: base64");
     EXPECT_EQ(message("BAAA="), "normalizer.precompiled_charsmap: got 'BAAA='; allowed: base64");
@@ -248,21 +249,23 @@ TEST(TokenizerFile, ReadsAddedTokens)
 TEST(TokenizerFile, RefusesUnknownTypesByName)
 {
     const std::string odd = R"({"type": "Nmt"})";
-    EXPECT_EQ(refusal(File{.normalizer = odd}.text()), "normalizer.type: got 'Nmt'; allowed: NFC, NFD, NFKC, NFKD, "
-                                                       "BertNormalizer, Lowercase, Strip, Prepend, Replace, StripAccents, "
-                                                       "Precompiled, Sequence");
-    EXPECT_EQ(refusal(File{.normalizer = R"({"type": "Sequence", "normalizers": [{"type": "NFC"}, )" + odd + "]}"}.text())
-                  .substr(0, 40),
-              "normalizer.normalizers[1].type: got 'Nmt");
-    EXPECT_EQ(refusal(File{.pre_tokenizer = odd}.text()).substr(0, 29), "pre_tokenizer.type: got 'Nmt'");
-    EXPECT_EQ(refusal(File{.post_processor = odd}.text()).substr(0, 30), "post_processor.type: got 'Nmt'");
-    EXPECT_EQ(refusal(File{.model = R"({"type": "Nmt", "vocab": {}})"}.text()),
+    EXPECT_EQ(tokenizer_refusal(File{.normalizer = odd}.text()),
+              "normalizer.type: got 'Nmt'; allowed: NFC, NFD, NFKC, NFKD, "
+              "BertNormalizer, Lowercase, Strip, Prepend, Replace, StripAccents, "
+              "Precompiled, Sequence");
+    EXPECT_EQ(
+        tokenizer_refusal(File{.normalizer = R"({"type": "Sequence", "normalizers": [{"type": "NFC"}, )" + odd + "]}"}.text())
+            .substr(0, 40),
+        "normalizer.normalizers[1].type: got 'Nmt");
+    EXPECT_EQ(tokenizer_refusal(File{.pre_tokenizer = odd}.text()).substr(0, 29), "pre_tokenizer.type: got 'Nmt'");
+    EXPECT_EQ(tokenizer_refusal(File{.post_processor = odd}.text()).substr(0, 30), "post_processor.type: got 'Nmt'");
+    EXPECT_EQ(tokenizer_refusal(File{.model = R"({"type": "Nmt", "vocab": {}})"}.text()),
               "model.type: got 'Nmt'; allowed: BPE, WordPiece, WordLevel, Unigram");
 }
 
 TEST(TokenizerFile, RefusesModelsThatAreDamaged)
 {
-    const auto message = [](const std::string& model) { return refusal(File{.model = model}.text()); };
+    const auto message = [](const std::string& model) { return tokenizer_refusal(File{.model = model}.text()); };
     EXPECT_EQ(message(R"({"type": "WordLevel", "unk_token": "a", "vocab": {"a": -1}})"),
               "model.vocab['a']: got -1; allowed: an id from 0 to 2147483646");
     EXPECT_EQ(message(R"({"type": "WordLevel", "unk_token": "a", "vocab": {"a": 9223372036854775808}})"),
@@ -323,53 +326,60 @@ TEST(TokenizerFile, RefusesModelsThatAreDamaged)
 
 TEST(TokenizerFile, RefusesStepsThatAreDamaged)
 {
-    EXPECT_EQ(refusal(File{.normalizer = "[]"}.text()).substr(0, 14), "normalizer: go");
-    EXPECT_EQ(refusal(File{.normalizer = R"({"type": "Replace", "content": ""})"}.text()),
+    EXPECT_EQ(tokenizer_refusal(File{.normalizer = "[]"}.text()).substr(0, 14), "normalizer: go");
+    EXPECT_EQ(tokenizer_refusal(File{.normalizer = R"({"type": "Replace", "content": ""})"}.text()),
               "normalizer: key 'pattern' is missing");
-    EXPECT_EQ(refusal(File{.normalizer = R"({"type": "Replace", "pattern": {"Regex": "[a&&b]"}, "content": ""})"}.text()),
-              "regular expression '[a&&b]': got '&& in a class'; allowed: what Oniguruma and PCRE2 read alike");
     EXPECT_EQ(
-        refusal(File{.pre_tokenizer = R"({"type": "Split", "pattern": {"String": "a"}, "behavior": "Merged"})"}.text()),
+        tokenizer_refusal(File{.normalizer = R"({"type": "Replace", "pattern": {"Regex": "[a&&b]"}, "content": ""})"}.text()),
+        "regular expression '[a&&b]': got '&& in a class'; allowed: what Oniguruma and PCRE2 read alike");
+    EXPECT_EQ(
+        tokenizer_refusal(
+            File{.pre_tokenizer = R"({"type": "Split", "pattern": {"String": "a"}, "behavior": "Merged"})"}.text()),
         "pre_tokenizer.behavior: got 'Merged'; allowed: Removed, Isolated, Contiguous, MergedWithPrevious, MergedWithNext");
-    EXPECT_EQ(refusal(File{.pre_tokenizer = R"({"type": "Metaspace", "replacement": ""})"}.text()),
+    EXPECT_EQ(tokenizer_refusal(File{.pre_tokenizer = R"({"type": "Metaspace", "replacement": ""})"}.text()),
               "pre_tokenizer.replacement: got ''; allowed: a character");
     const std::string bert = R"({"type": "BertProcessing", "sep": ["b", 2], "cls": ["a", 1]})";
-    EXPECT_EQ(refusal(File{.post_processor = R"({"type": "Sequence", "processors": [)" + bert + "," + bert + "]}"}.text()),
-              "post_processor.processors[1]: got a second template; allowed: one");
-    EXPECT_EQ(refusal(File{.post_processor = R"({"type": "BertProcessing", "sep": ["b", 99], "cls": ["a", 1]})"}.text()),
-              "id: got 99; allowed: the tokenizer's, up to 9");
-    EXPECT_EQ(refusal(File{.post_processor =
-                               R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "X"}}], "pair": []})"}
-                          .text()),
-              "post_processor.single[0].SpecialToken.id: got 'X'; allowed: one of special_tokens");
     EXPECT_EQ(
-        refusal(File{.post_processor = R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "B"}}], "pair": []})"}
-                    .text()),
-        "post_processor.single[0].Sequence.id: got 'B'; allowed: A");
-    EXPECT_EQ(refusal(File{.added = R"([{"id": -1, "content": "x"}])"}.text()),
+        tokenizer_refusal(File{.post_processor = R"({"type": "Sequence", "processors": [)" + bert + "," + bert + "]}"}.text()),
+        "post_processor.processors[1]: got a second template; allowed: one");
+    EXPECT_EQ(
+        tokenizer_refusal(File{.post_processor = R"({"type": "BertProcessing", "sep": ["b", 99], "cls": ["a", 1]})"}.text()),
+        "id: got 99; allowed: the tokenizer's, up to 9");
+    EXPECT_EQ(tokenizer_refusal(File{
+                  .post_processor = R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "X"}}], "pair": []})"}
+                                    .text()),
+              "post_processor.single[0].SpecialToken.id: got 'X'; allowed: one of special_tokens");
+    EXPECT_EQ(tokenizer_refusal(
+                  File{.post_processor = R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "B"}}], "pair": []})"}
+                      .text()),
+              "post_processor.single[0].Sequence.id: got 'B'; allowed: A");
+    EXPECT_EQ(tokenizer_refusal(File{.added = R"([{"id": -1, "content": "x"}])"}.text()),
               "added_tokens[0].id: got -1; allowed: an integer from 0 to 2147483646");
-    EXPECT_EQ(refusal(File{.added = R"([{"id": 1, "content": "x"}])"}.text()),
+    EXPECT_EQ(tokenizer_refusal(File{.added = R"([{"id": 1, "content": "x"}])"}.text()),
               "the tokenizer's id 1: got 'a' and 'x'; allowed: one piece");
-    EXPECT_EQ(refusal(File{.added = R"({})"}.text()).substr(0, 13), "added_tokens:");
+    EXPECT_EQ(tokenizer_refusal(File{.added = R"({})"}.text()).substr(0, 13), "added_tokens:");
 }
 
 TEST(TokenizerFile, RefusesWhatIsNoTokenizer)
 {
-    EXPECT_EQ(refusal(""), "malformed JSON at line 1, column 1: unexpected end of input; expected '[', '{', or a literal");
-    EXPECT_EQ(refusal("[]"), "the tokenizer: got another value; allowed: an object");
-    EXPECT_EQ(refusal("{}"), "key 'model' is missing: is it a tokenizer.json?");
-    EXPECT_EQ(refusal("{\"model\": {\"vocab\": {\"a\" 1}}}").substr(0, 40), "malformed JSON at line 1, column 26: une");
-    EXPECT_EQ(refusal("{\"x\": " + std::string(1000000, '[')),
+    EXPECT_EQ(tokenizer_refusal(""),
+              "malformed JSON at line 1, column 1: unexpected end of input; expected '[', '{', or a literal");
+    EXPECT_EQ(tokenizer_refusal("[]"), "the tokenizer: got another value; allowed: an object");
+    EXPECT_EQ(tokenizer_refusal("{}"), "key 'model' is missing: is it a tokenizer.json?");
+    EXPECT_EQ(tokenizer_refusal("{\"model\": {\"vocab\": {\"a\" 1}}}").substr(0, 40),
+              "malformed JSON at line 1, column 26: une");
+    EXPECT_EQ(tokenizer_refusal("{\"x\": " + std::string(1000000, '[')),
               "malformed JSON at line 1, column 38: nested deeper than 32 levels");
     const std::string text = File().text();
-    EXPECT_EQ(refusal(text + "x").substr(0, 14), "malformed JSON");
-    EXPECT_EQ(refusal("\xEF\xBB\xBF" + text), "no error");
-    EXPECT_EQ(refusal("{\"model\": {\"vocab\": {}, \"merges\": []}, \"model\": {}}"), "model: got two of them; allowed: one");
-    EXPECT_NE(refusal(R"({"normalizer": null, "normalizer": null, "model": {"vocab": {}, "merges": []}})")
+    EXPECT_EQ(tokenizer_refusal(text + "x").substr(0, 14), "malformed JSON");
+    EXPECT_EQ(tokenizer_refusal("\xEF\xBB\xBF" + text), "no error");
+    EXPECT_EQ(tokenizer_refusal("{\"model\": {\"vocab\": {}, \"merges\": []}, \"model\": {}}"),
+              "model: got two of them; allowed: one");
+    EXPECT_NE(tokenizer_refusal(R"({"normalizer": null, "normalizer": null, "model": {"vocab": {}, "merges": []}})")
                   .find("'normalizer' given twice"),
               std::string::npos);
     for (std::size_t size = 0; size < text.size(); ++size) {
-        EXPECT_NE(refusal(text.substr(0, size)), "no error") << size;
+        EXPECT_NE(tokenizer_refusal(text.substr(0, size)), "no error") << size;
     }
 }
 

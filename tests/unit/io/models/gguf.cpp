@@ -83,7 +83,7 @@ std::string file(const std::vector<std::string>& keys, const std::vector<std::st
     return bytes + data;
 }
 
-std::string refusal(const std::string& bytes)
+std::string gguf_refusal(const std::string& bytes)
 {
     return error_of([&] { (void)io::read_gguf(io::as_bytes(bytes)); });
 }
@@ -124,42 +124,42 @@ TEST(Gguf, JudgesCountsBeforeItMakesRoomForThem)
 {
     const std::string head = "GGUF" + number<std::uint32_t>(3);
     const std::uint64_t many = 1'000'000'000'000;
-    EXPECT_EQ(refusal(head + number(many) + number<std::uint64_t>(0) + std::string(320, '\0')),
+    EXPECT_EQ(gguf_refusal(head + number(many) + number<std::uint64_t>(0) + std::string(320, '\0')),
               "the number of tensors: got 1000000000000; allowed: up to 65536");
     EXPECT_EQ(
-        refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::text, many, {}))})),
+        gguf_refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::text, many, {}))})),
         "the file ends too early for the value of 'a', 1000000000000: got 64 bytes; allowed: 8000000000049 or more; is it "
         "cut short?");
-    EXPECT_EQ(refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::list, 1, list(io::GgufKind::u8, 0, {})))})),
+    EXPECT_EQ(gguf_refusal(file({key("a", io::GgufKind::list, list(io::GgufKind::list, 1, list(io::GgufKind::u8, 0, {})))})),
               "the value of 'a': got a list of lists; allowed: a list of numbers, texts or bools");
 }
 
 TEST(Gguf, SaysWhereTheFileEndsTooEarlyAndHowLongItIs)
 {
     const std::string whole = file({key("a", "x")}, {tensor("t", {4}, 0, 0)}, std::string(16, '\0'));
-    const auto cut = [&](std::size_t size) { return refusal(whole.substr(0, size)); };
+    const auto cut = [&](std::size_t size) { return gguf_refusal(whole.substr(0, size)); };
     const std::string begins = "the file ends too early for ";
     EXPECT_EQ(cut(0), begins + "the first bytes: got 0 bytes; allowed: 4 or more; is it cut short?");
     EXPECT_EQ(cut(3), begins + "the first bytes: got 3 bytes; allowed: 4 or more; is it cut short?");
     EXPECT_EQ(cut(6), begins + "the version: got 6 bytes; allowed: 8 or more; is it cut short?");
     EXPECT_EQ(cut(24), begins + "the number of tensors, 1: got 24 bytes; allowed: 48 or more; is it cut short?");
-    EXPECT_EQ(refusal(file({key("a", "x")}).substr(0, 45)),
+    EXPECT_EQ(gguf_refusal(file({key("a", "x")}).substr(0, 45)),
               begins + "the value of 'a': got 45 bytes; allowed: 46 or more; is it cut short?");
     const std::string promise = key("a", io::GgufKind::text, number(~std::uint64_t{0}));
-    EXPECT_EQ(refusal(file({promise})),
+    EXPECT_EQ(gguf_refusal(file({promise})),
               begins + "the value of 'a': got 64 bytes; allowed: 18446744073709551615 or more; is it cut short?");
 }
 
 TEST(Gguf, RefusesTensorsThatOverlapOrEndBehindTheFile)
 {
     const std::string data(64, '\0');
-    EXPECT_EQ(refusal(file({}, {tensor("a", {9}, 0, 0), tensor("b", {4}, 0, 32)}, data)),
+    EXPECT_EQ(gguf_refusal(file({}, {tensor("a", {9}, 0, 0), tensor("b", {4}, 0, 32)}, data)),
               "tensor 'b': offset: got 32; allowed: 36 or more, where 'a' ends");
     EXPECT_EQ(
-        refusal(file({}, {tensor("a", {9}, 0, 32)}, data)),
+        gguf_refusal(file({}, {tensor("a", {9}, 0, 32)}, data)),
         "tensor 'a': got 36 bytes from offset 32 of the data on; allowed: bytes within the 64 of the data; is the file cut "
         "short?");
-    EXPECT_EQ(refusal(file({}, {tensor("a", {4}, 0, 4)}, data)), "tensor 'a': offset: got 4; allowed: a multiple of 32");
+    EXPECT_EQ(gguf_refusal(file({}, {tensor("a", {4}, 0, 4)}, data)), "tensor 'a': offset: got 4; allowed: a multiple of 32");
 }
 
 // ---- what it says of a model -----------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ TEST(GgufModel, KnowsNoOtherArchitecture)
 
 // ---- its tokenizer ---------------------------------------------------------------------------------------------------------
 
-std::vector<std::string> pieces_of(const std::vector<std::string>& keys, std::string_view sentence)
+std::vector<std::string> gguf_pieces(const std::vector<std::string>& keys, std::string_view sentence)
 {
     const std::string bytes = file(keys);
     const attn::text::PieceTokenizer tokenizer(io::gguf_tokenizer(io::read_gguf(io::as_bytes(bytes))));
@@ -218,19 +218,19 @@ TEST(GgufTokenizer, JoinsThePairOfTheHighestScore)
     std::vector<std::string> keys{
         key("tokenizer.ggml.model", "llama"), texts("tokenizer.ggml.tokens", {"a", "b", "c", "ab", "bc", "\u2581"}),
         key("tokenizer.ggml.add_bos_token", io::GgufKind::boolean, std::string(1, '\0')), scores(0x3f800000U, 0x40000000U)};
-    EXPECT_EQ(pieces_of(keys, "abc"), (std::vector<std::string>{"\u2581", "a", "bc"}));
+    EXPECT_EQ(gguf_pieces(keys, "abc"), (std::vector<std::string>{"\u2581", "a", "bc"}));
     keys.back() = scores(0x40000000U, 0x3f800000U);
-    EXPECT_EQ(pieces_of(keys, "abc"), (std::vector<std::string>{"\u2581", "ab", "c"}));
+    EXPECT_EQ(gguf_pieces(keys, "abc"), (std::vector<std::string>{"\u2581", "ab", "c"}));
     keys[1] = texts("tokenizer.ggml.tokens", {"a", "b", "c", "bc", "ab", "\u2581"});
     keys.back() = scores(0x3f800000U, 0x3f800000U); // equal: the leftmost pair
-    EXPECT_EQ(pieces_of(keys, "abc"), (std::vector<std::string>{"\u2581", "ab", "c"}));
+    EXPECT_EQ(gguf_pieces(keys, "abc"), (std::vector<std::string>{"\u2581", "ab", "c"}));
 }
 
 TEST(GgufTokenizer, GivesWordPiecesTheirMarksBack)
 {
-    EXPECT_EQ(pieces_of({key("tokenizer.ggml.model", "bert"),
-                         texts("tokenizer.ggml.tokens", {"[UNK]", "[CLS]", "[SEP]", "\u2581play", "ing", "\u2581!"})},
-                        "Playing!"),
+    EXPECT_EQ(gguf_pieces({key("tokenizer.ggml.model", "bert"),
+                           texts("tokenizer.ggml.tokens", {"[UNK]", "[CLS]", "[SEP]", "\u2581play", "ing", "\u2581!"})},
+                          "Playing!"),
               (std::vector<std::string>{"[CLS]", "play", "##ing", "!", "[SEP]"}));
 }
 

@@ -1,11 +1,11 @@
 #include "attn/io/tensors/tensor_json.hpp"
 
 #include "unit/error_of.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 namespace {
 
@@ -14,8 +14,6 @@ using attn::Index;
 using attn::Shape;
 using attn::StoredTensor;
 using attn::io::parse_tensor_json;
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::string object(const std::string& members)
 {

@@ -26,7 +26,7 @@ std::vector<double> values(std::string_view text, const ArrayText& array)
     return all;
 }
 
-std::string refusal(std::string_view text)
+std::string text_refusal(std::string_view text)
 {
     return error_of([&] { (void)arrays(text); });
 }
@@ -111,8 +111,9 @@ TEST(TextFile, TakesTheFirstLineForWordsWhereNoneBeginsAsANumber)
          {"1e400", "0x10", "1_0", "50%", ".5", "$5", "1+2j", "(1+2j)", "+-1", "\u22121", "1st"}) {
         for (const std::string_view rest : {"", ",1", ",a"}) {
             const std::string text = fmt::format("{}{}\n2{}\n", number, rest, rest);
-            EXPECT_NE(refusal(text).find(fmt::format("x, line 1, column 1: got '{}'; allowed: a ", number)), std::string::npos)
-                << text << refusal(text);
+            EXPECT_NE(text_refusal(text).find(fmt::format("x, line 1, column 1: got '{}'; allowed: a ", number)),
+                      std::string::npos)
+                << text << text_refusal(text);
         }
     }
 }
@@ -122,20 +123,20 @@ TEST(TextFile, EndsALineAsAnySystemDoes)
     for (const std::string_view end : {"\n", "\r\n", "\r", "\r\r\n"}) {
         const std::string text = fmt::format("a b{0}1 2{0}{0}3 4{0}", end);
         EXPECT_EQ(arrays(text)[0].shape, (Shape{2, 2})) << text;
-        EXPECT_EQ(refusal(fmt::format("1 2{0}{0}3 x{0}", end)), "x, line 3, column 3: got 'x'; allowed: a number");
-        EXPECT_EQ(refusal(fmt::format("a (1,){0}[1]{0}b (2,){0}  0{0}x 1{0}", end)),
+        EXPECT_EQ(text_refusal(fmt::format("1 2{0}{0}3 x{0}", end)), "x, line 3, column 3: got 'x'; allowed: a number");
+        EXPECT_EQ(text_refusal(fmt::format("a (1,){0}[1]{0}b (2,){0}  0{0}x 1{0}", end)),
                   "x, line 5, column 1: got 'x'; allowed: a number");
     }
 }
 
 TEST(TextFile, RefusesWithThePlace)
 {
-    EXPECT_EQ(refusal("1 2\n3\n"), "x, line 2: got 1 number; allowed: 2, as in line 1");
-    EXPECT_EQ(refusal("1 2\n3 zwei\n"), "x, line 2, column 3: got 'zwei'; allowed: a number");
-    EXPECT_EQ(refusal("a = [1]\nb = [2]\na = [3]"), "x: got two arrays with the name 'a'; allowed: one of a name");
-    EXPECT_EQ(refusal("w (2,)\n0 1\n1 2 3\n"), "x, line 3: got 3 numbers; allowed: 2, as the title of 'w' says");
-    EXPECT_EQ(refusal("w (9, 2)\n   0 1\n0  1 2\n"), "x: 'w': got 1 row; allowed: 9, as its title says");
-    EXPECT_NE(refusal("hello").find("got a text that begins with 'hello'; allowed: an array as text"), std::string::npos);
+    EXPECT_EQ(text_refusal("1 2\n3\n"), "x, line 2: got 1 number; allowed: 2, as in line 1");
+    EXPECT_EQ(text_refusal("1 2\n3 zwei\n"), "x, line 2, column 3: got 'zwei'; allowed: a number");
+    EXPECT_EQ(text_refusal("a = [1]\nb = [2]\na = [3]"), "x: got two arrays with the name 'a'; allowed: one of a name");
+    EXPECT_EQ(text_refusal("w (2,)\n0 1\n1 2 3\n"), "x, line 3: got 3 numbers; allowed: 2, as the title of 'w' says");
+    EXPECT_EQ(text_refusal("w (9, 2)\n   0 1\n0  1 2\n"), "x: 'w': got 1 row; allowed: 9, as its title says");
+    EXPECT_NE(text_refusal("hello").find("got a text that begins with 'hello'; allowed: an array as text"), std::string::npos);
 }
 
 } // namespace

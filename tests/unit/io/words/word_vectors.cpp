@@ -43,7 +43,7 @@ FoundVectors find(std::string_view file, const Words& words, bool allow_nonfinit
 }
 
 /// What both ways of searching say.
-void expect_refused(std::string_view file, const std::string& part, const Words& words = {"a", "b", "c"})
+void expect_vectors_refused(std::string_view file, const std::string& part, const Words& words = {"a", "b", "c"})
 {
     const std::string walk = error_of([&] { (void)attn::io::find_vectors(open_vector_text(as_bytes(file), "file"), {words}); });
     EXPECT_NE(walk.find(part), std::string::npos) << walk;
@@ -109,7 +109,7 @@ TEST(WordVectors, HaveTheDimensionThatMostOfTheFirstLinesHave)
 {
     EXPECT_EQ(open_vector_text(as_bytes("x y 1 2 3\na 1 2 3\nb 1 2 3\n"), "").dim, 3);
     EXPECT_EQ(open_vector_text(as_bytes("a 1 2 3\n"), "").dim, 3);
-    expect_refused("a 1 2 3\nb 1 2\n", "line 2: got a word and 2 numbers; allowed: a word and 3 numbers");
+    expect_vectors_refused("a 1 2 3\nb 1 2\n", "line 2: got a word and 2 numbers; allowed: a word and 3 numbers");
 }
 
 TEST(WordVectors, AreReadToTheNearestFloat64InAnyLocale)
@@ -137,7 +137,7 @@ TEST(WordVectors, BeyondFloat64AreRefusedAsSuch)
     for (const std::string& number :
          {std::string("1e400"), std::string("-1e+400"), "1" + zeros, "1" + zeros + zeros + "e-400", "0." + zeros + "1e999",
           std::string("5.e99999999999999999999"), std::string("1.7976931348623159e308")}) {
-        expect_refused("x 1 2\na 1 " + number + "\n", ", which is beyond float64; allowed: numbers up to 1.797e308");
+        expect_vectors_refused("x 1 2\na 1 " + number + "\n", ", which is beyond float64; allowed: numbers up to 1.797e308");
         EXPECT_EQ(find("a 1 2\nx 1 " + number + "\n", {"a"}).rows.values, (std::vector<double>{1, 2}));
         EXPECT_EQ(find("x 1 " + number + "\na 1 2\n", {"a"}).rows.values, (std::vector<double>{1, 2}));
     }
@@ -150,7 +150,7 @@ TEST(WordVectors, MayBeginWithAByteOrderMark)
         EXPECT_EQ(found.rows.values, (std::vector<double>{1, 2, 3, 4}));
     }
     EXPECT_TRUE(find("a 1 2\n\uFEFFb 3 4\n", {"\uFEFFb"}).found[0]);
-    expect_refused("\uFEFF", "file: got an empty file");
+    expect_vectors_refused("\uFEFF", "file: got an empty file");
 }
 
 TEST(WordVectors, OfUnwantedWordsAreNotRead)
@@ -212,7 +212,7 @@ TEST(WordVectors, OfEveryLengthOfLineAreCounted)
         const std::string file = std::string("a").append(line).append("\n").append(line);
         EXPECT_EQ(find(file, {"w"}).rows.values, numbers);
         const std::string cut = file.substr(0, file.size() - 2);
-        expect_refused(cut, "line 2: got a word and " + attn::counted(dim - 1, "number"));
+        expect_vectors_refused(cut, "line 2: got a word and " + attn::counted(dim - 1, "number"));
     }
 }
 
@@ -223,55 +223,56 @@ TEST(WordVectors, OfAHugeDimensionNeedNotMoreThanTheirLine)
         file += " 1";
     }
     EXPECT_EQ(find(file, {"w"}).rows.shape[1], attn::model::largest_vector);
-    expect_refused(file + " 1", "got 1048577 numbers per word; allowed: 1 to 1048576");
+    expect_vectors_refused(file + " 1", "got 1048577 numbers per word; allowed: 1 to 1048576");
 }
 
 // ---- what is refused -------------------------------------------------------------------------------------------------
 
 TEST(WordVectors, AreRefusedByLine)
 {
-    expect_refused("a 1 2\nx 1\nb 3 4\n", "file, line 2: got a word and 1 number; allowed: a word and 2 numbers");
-    expect_refused("x 1 2\n\na 1 2\n", "file, line 2: got nothing");
-    expect_refused("x 1 2\na 1 2\nb 1 2\na 1 2\n", "file, line 4: the word 'a' is also in line 2");
-    expect_refused("x 1 2\na 1 nan\n", "file, line 2, number 2: got 'nan'; allowed: finite numbers");
-    expect_refused("x 1 2\na -inf 1\n", "file, line 2, number 1: got '-inf'");
-    expect_refused("x 1 2\na 1e999 1\n",
-                   "file, line 2, number 1: got '1e999', which is beyond float64; allowed: numbers up to 1.797e308");
-    expect_refused("x 1 2\na 1 0x1p3\n", "file, line 2, number 2: got '0x1p3'");
-    expect_refused("x 1 2\na 1 1,5\n", "file, line 2, number 2: got '1,5'");
-    expect_refused("x 1 2\nz\xff 1 2\n", "file, line 2, byte 1: got '\\xff'; allowed: words in UTF-8");
-    expect_refused("x 1 2\n\xed\xa0\x80 1 2\n", "file, line 2, byte 0");
-    expect_refused("2 2\na 1 2\nb 1\n", "line 3: got a word and 1 number; allowed: a word and 2 numbers, as the header says");
+    expect_vectors_refused("a 1 2\nx 1\nb 3 4\n", "file, line 2: got a word and 1 number; allowed: a word and 2 numbers");
+    expect_vectors_refused("x 1 2\n\na 1 2\n", "file, line 2: got nothing");
+    expect_vectors_refused("x 1 2\na 1 2\nb 1 2\na 1 2\n", "file, line 4: the word 'a' is also in line 2");
+    expect_vectors_refused("x 1 2\na 1 nan\n", "file, line 2, number 2: got 'nan'; allowed: finite numbers");
+    expect_vectors_refused("x 1 2\na -inf 1\n", "file, line 2, number 1: got '-inf'");
+    expect_vectors_refused("x 1 2\na 1e999 1\n",
+                           "file, line 2, number 1: got '1e999', which is beyond float64; allowed: numbers up to 1.797e308");
+    expect_vectors_refused("x 1 2\na 1 0x1p3\n", "file, line 2, number 2: got '0x1p3'");
+    expect_vectors_refused("x 1 2\na 1 1,5\n", "file, line 2, number 2: got '1,5'");
+    expect_vectors_refused("x 1 2\nz\xff 1 2\n", "file, line 2, byte 1: got '\\xff'; allowed: words in UTF-8");
+    expect_vectors_refused("x 1 2\n\xed\xa0\x80 1 2\n", "file, line 2, byte 0");
+    expect_vectors_refused("2 2\na 1 2\nb 1\n",
+                           "line 3: got a word and 1 number; allowed: a word and 2 numbers, as the header says");
 }
 
 TEST(WordVectors, WithoutWordsOrNumbersAreRefused)
 {
-    expect_refused("", "file: got an empty file; allowed: word vectors as text");
-    expect_refused("\n", "line 1");
-    expect_refused("word\nlist\n", "line 1: got 0 numbers per word; allowed: 1 to 1048576");
-    expect_refused("Life is short\n", "line 1, number 1: got 'is'; allowed: a decimal number");
-    expect_refused("0 5\n", "got no words");
-    expect_refused("2 2\na 1 2\n", "got 1 word; allowed: 2, as its first line says");
-    expect_refused("3 5\n", "got 0 words; allowed: 3, as its first line says");
+    expect_vectors_refused("", "file: got an empty file; allowed: word vectors as text");
+    expect_vectors_refused("\n", "line 1");
+    expect_vectors_refused("word\nlist\n", "line 1: got 0 numbers per word; allowed: 1 to 1048576");
+    expect_vectors_refused("Life is short\n", "line 1, number 1: got 'is'; allowed: a decimal number");
+    expect_vectors_refused("0 5\n", "got no words");
+    expect_vectors_refused("2 2\na 1 2\n", "got 1 word; allowed: 2, as its first line says");
+    expect_vectors_refused("3 5\n", "got 0 words; allowed: 3, as its first line says");
 }
 
 TEST(WordVectors, WithAnotherCountThanTheHeaderAreRefused)
 {
-    expect_refused("3 2\na 1 2\nb 1 2\n", "file: got 2 words; allowed: 3, as its first line says");
-    expect_refused("1 2\na 1 2\nb 1 2\n", "file: got 2 words; allowed: 1");
-    expect_refused("99999999999999999999999 1\na 1\n", "allowed: 9223372036854775807");
-    expect_refused("2 99999999999999999999999\na 1\n", "line 1: got 9223372036854775807 numbers per word");
-    expect_refused("2 0\na\n", "line 1: got 0 numbers per word");
+    expect_vectors_refused("3 2\na 1 2\nb 1 2\n", "file: got 2 words; allowed: 3, as its first line says");
+    expect_vectors_refused("1 2\na 1 2\nb 1 2\n", "file: got 2 words; allowed: 1");
+    expect_vectors_refused("99999999999999999999999 1\na 1\n", "allowed: 9223372036854775807");
+    expect_vectors_refused("2 99999999999999999999999\na 1\n", "line 1: got 9223372036854775807 numbers per word");
+    expect_vectors_refused("2 0\na\n", "line 1: got 0 numbers per word");
 }
 
 TEST(WordVectors, ThatAreNoTextAreRefused)
 {
-    expect_refused(std::string("a 1 2\nb \0 2\n", 12), "got a binary file (a NUL at byte 8)");
-    expect_refused("\x1f\x8b 1 2\n", "got a compressed file");
-    expect_refused("2 2\n\x80\x80\x80\x3f 1 2\nb 1 2\n", "line 2, byte 0: got '\\x80'");
+    expect_vectors_refused(std::string("a 1 2\nb \0 2\n", 12), "got a binary file (a NUL at byte 8)");
+    expect_vectors_refused("\x1f\x8b 1 2\n", "got a compressed file");
+    expect_vectors_refused("2 2\n\x80\x80\x80\x3f 1 2\nb 1 2\n", "line 2, byte 0: got '\\x80'");
     std::string endless;
     endless.resize(70'000'000, 'a');
-    expect_refused(endless, "line 1: got more than 67108864 bytes");
+    expect_vectors_refused(endless, "line 1: got more than 67108864 bytes");
 }
 
 // ---- lists of words --------------------------------------------------------------------------------------------------

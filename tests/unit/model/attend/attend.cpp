@@ -185,7 +185,8 @@ TEST_F(AttendTest, RefusesAMaskWithNanOrPlusInfinityNamingThePlace)
 {
     AttendInputs inputs = sharp();
     Attend options;
-    for (const auto& [value, place] : {std::pair(nan, "at (1, 0): got nan;"), std::pair(infinity, "at (1, 0): got inf;")}) {
+    for (const auto& [value, place] :
+         {std::pair(nan, "at (1, 0): got nan;"), std::pair(double{infinity}, "at (1, 0): got inf;")}) {
         inputs.mask = tensor({2, 2}, {0, -infinity, value, 0});
         options.allow_nonfinite = false;
         const std::string message = error_of([&] { (void)attend(inputs, options); });

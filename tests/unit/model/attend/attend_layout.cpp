@@ -65,7 +65,7 @@ Attend with_heads(Index heads, std::optional<Index> kv_heads = {})
     return options;
 }
 
-double at(const TensorView& view, std::initializer_list<Index> index)
+double value_at(const TensorView& view, std::initializer_list<Index> index)
 {
     return view.at(std::vector<Index>(index));
 }
@@ -75,7 +75,7 @@ TEST(LayOut, GivesEveryInputFourDimensions)
     const AttendViews plain = lay_out(inputs({2, 3}, {4, 3}, {4, 5}), {});
     EXPECT_EQ(plain.queries.shape, (Shape{1, 1, 2, 3}));
     EXPECT_EQ(plain.values.shape, (Shape{1, 1, 4, 5}));
-    EXPECT_EQ(at(plain.queries, {0, 0, 1, 2}), 5);
+    EXPECT_EQ(value_at(plain.queries, {0, 0, 1, 2}), 5);
 
     const AttendViews heads = lay_out(inputs({6, 2, 3}, {2, 4, 3}, {2, 4, 5}), {});
     EXPECT_EQ(heads.queries.shape, (Shape{1, 6, 2, 3}));
@@ -93,9 +93,9 @@ TEST(LayOut, SplitsHeadsThatLieSideBySide)
     EXPECT_EQ(views.queries.shape, (Shape{2, 4, 2, 3}));
     EXPECT_EQ(views.keys.shape, (Shape{2, 2, 3, 3}));
     EXPECT_EQ(views.values.shape, (Shape{2, 2, 3, 2}));
-    EXPECT_EQ(at(views.queries, {1, 3, 1, 2}), 47); // the last
-    EXPECT_EQ(at(views.queries, {0, 1, 0, 0}), 3);  // head 1 begins after the 3 of head 0
-    EXPECT_EQ(at(views.queries, {0, 0, 1, 0}), 12); // row 1 after the 12 of row 0
+    EXPECT_EQ(value_at(views.queries, {1, 3, 1, 2}), 47); // the last
+    EXPECT_EQ(value_at(views.queries, {0, 1, 0, 0}), 3);  // head 1 begins after the 3 of head 0
+    EXPECT_EQ(value_at(views.queries, {0, 0, 1, 0}), 12); // row 1 after the 12 of row 0
     EXPECT_EQ(attn::model::context_shape(views), (Shape{2, 2, 8}));
     EXPECT_EQ(attn::model::stage_shape(views, 4, 2, 3), (Shape{2, 4, 2, 3}));
 
@@ -119,10 +119,10 @@ TEST(LayOut, BroadcastsTheMaskFromTheRight)
     for (const Shape& shape : std::vector<Shape>{{5}, {2, 5}, {1, 5}, {3, 2, 5}, {2, 3, 2, 5}, {2, 1, 1, 5}}) {
         EXPECT_EQ(mask(shape).shape, (Shape{2, 3, 2, 5})) << attn::to_string(shape);
     }
-    EXPECT_EQ(at(mask({5}), {1, 2, 1, 3}), 3);
-    EXPECT_EQ(at(mask({2, 5}), {1, 2, 1, 3}), 8);
-    EXPECT_EQ(at(mask({3, 1, 5}), {1, 2, 1, 3}), 13);
-    EXPECT_EQ(at(mask({2, 1, 1, 5}), {1, 2, 1, 3}), 8);
+    EXPECT_EQ(value_at(mask({5}), {1, 2, 1, 3}), 3);
+    EXPECT_EQ(value_at(mask({2, 5}), {1, 2, 1, 3}), 8);
+    EXPECT_EQ(value_at(mask({3, 1, 5}), {1, 2, 1, 3}), 13);
+    EXPECT_EQ(value_at(mask({2, 1, 1, 5}), {1, 2, 1, 3}), 8);
 }
 
 TEST(LayOut, LeavesTheLastDimensionOfTheMaskShort)

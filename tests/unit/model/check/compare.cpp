@@ -26,7 +26,7 @@ using attn::model::Comparison;
 using attn::model::Contents;
 using attn::model::TensorComparison;
 
-const double nan = std::nan("");
+const double not_a_number = std::nan("");
 
 StoredTensor tensor(const std::string& name, const Shape& shape, const std::vector<double>& values,
                     ElementType type = ElementType::float64)
@@ -126,11 +126,11 @@ TEST(Compare, HoldsNanEqualToNanUnlessAskedNotTo)
 {
     for (const bool by_ulps : {false, true}) {
         CompareOptions options = by_ulps ? within_ulps(4) : CompareOptions{};
-        EXPECT_TRUE(agree(nan, nan, options));
-        EXPECT_FALSE(agree(nan, 1, options));
-        EXPECT_FALSE(agree(1, nan, options));
+        EXPECT_TRUE(agree(not_a_number, not_a_number, options));
+        EXPECT_FALSE(agree(not_a_number, 1, options));
+        EXPECT_FALSE(agree(1, not_a_number, options));
         options.equal_nan = false;
-        EXPECT_FALSE(agree(nan, nan, options));
+        EXPECT_FALSE(agree(not_a_number, not_a_number, options));
         EXPECT_TRUE(agree(1, 1, options));
     }
 }
@@ -186,14 +186,14 @@ TEST(Compare, TellsWhatDiffersAndWhere)
 
 TEST(Compare, TakesTheLargestDifferencesFromWhatIsFiniteAndNoRelativeOneOfZero)
 {
-    const StoredTensor a = row({1, 2, 100, nan, 1}), b = row({0, 1, 99, 1, infinity});
+    const StoredTensor a = row({1, 2, 100, not_a_number, 1}), b = row({0, 1, 99, 1, infinity});
     const TensorComparison result = compared(a.view(), b.view());
     EXPECT_EQ(result.mismatched, 5);
     EXPECT_EQ(result.absolute->value, 1);
     EXPECT_EQ(result.absolute->place.index, Shape{0}); // the first of three
     EXPECT_EQ(result.relative->value, 1);
     EXPECT_EQ(result.relative->place.index, Shape{1});
-    const StoredTensor same = row({1, nan});
+    const StoredTensor same = row({1, not_a_number});
     EXPECT_FALSE(compared(same.view(), same.view()).absolute.has_value());
 }
 

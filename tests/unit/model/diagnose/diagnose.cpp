@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace attn::model::diagnose {
 namespace {
-
-using namespace attn::model::diagnose;
 
 const Mistake& called(std::string_view name)
 {
@@ -147,3 +146,4 @@ TEST(Yardstick, ADifferenceOfOneIsWhatTheToleranceAllows)
 }
 
 } // namespace
+} // namespace attn::model::diagnose

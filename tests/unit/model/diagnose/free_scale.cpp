@@ -4,9 +4,8 @@
 
 #include <cmath>
 
+namespace attn::model::diagnose {
 namespace {
-
-using namespace attn::model::diagnose;
 
 Call call_with(attn::Index d_k, attn::Index heads)
 {
@@ -66,3 +65,4 @@ TEST(FreeScale, IsSoughtInEveryValley)
 }
 
 } // namespace
+} // namespace attn::model::diagnose

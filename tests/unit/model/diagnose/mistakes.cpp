@@ -12,14 +12,8 @@
 #include <random>
 #include <set>
 
+namespace attn::model::diagnose {
 namespace {
-
-using attn::ElementType;
-using attn::Index;
-using attn::Shape;
-using attn::model::Attend;
-using attn::model::AttendInputs;
-using namespace attn::model::diagnose;
 
 /// Tensors of random numbers that live as long as the test.
 class Inputs {
@@ -312,3 +306,4 @@ TEST(Mistakes, PackedSequencesAreEachACall)
 }
 
 } // namespace
+} // namespace attn::model::diagnose

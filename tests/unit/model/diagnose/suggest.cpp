@@ -4,14 +4,8 @@
 
 #include <algorithm>
 
+namespace attn::model::diagnose {
 namespace {
-
-using attn::ElementType;
-using attn::Shape;
-using attn::StoredTensor;
-using attn::model::Attend;
-using attn::model::AttendInputs;
-using namespace attn::model::diagnose;
 
 Candidate of(std::string_view name)
 {
@@ -101,3 +95,4 @@ TEST_F(SuggestedInput, HasMasksLengthsAndCachesAsTheInputHas)
 }
 
 } // namespace
+} // namespace attn::model::diagnose

@@ -1,10 +1,9 @@
 #include "attn/model/run/masked_places.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
-
-#include <limits>
 
 namespace {
 
@@ -12,8 +11,6 @@ using namespace attn::model;
 using attn::Index;
 using attn::Shape;
 using attn::Tensor;
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Weights of 0 over as many words as rows and columns need.
 Result zeros(const Shape& shape)

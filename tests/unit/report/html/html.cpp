@@ -1,6 +1,5 @@
 #include "attn/report/html/html.hpp"
 
-#include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"
 #include "unit/report/sample.hpp"
@@ -29,17 +28,12 @@ std::string html_of(const Result& result, const PageParts& page = parts, const a
     return sample::text_of([&](auto& out) { write_html(result, page, options, out); });
 }
 
-std::string json_of(const Result& result)
-{
-    return sample::text_of([&](auto& out) { attn::report::write_json(result, {}, out); });
-}
-
 TEST(Html, PutsEveryPartInItsPlace)
 {
     const std::string html = html_of(sample::two_words());
     EXPECT_TRUE(html.starts_with("sha256-A sha256-B|p {}|f({{}})|{\"light\":\"f7fafd")) << html;
     EXPECT_NE(html.find("\"colour\":\"#b07d00\"}]}|{\"means\":[[{"), std::string::npos) << html;
-    EXPECT_TRUE(html.ends_with("}]]}|" + json_of(sample::two_words()))) << html;
+    EXPECT_TRUE(html.ends_with("}]]}|" + sample::json_of(sample::two_words()))) << html;
     const auto of_light = html.find("\"f7fafd"), of_dark = html.find("\"00224e");
     EXPECT_EQ(html.find("\",\"dark\"") - of_light, 1 + 256 * 6);
     EXPECT_EQ(html.find("\",\"least_role\":0.4") - of_dark, 1 + 256 * 6);
@@ -74,7 +68,7 @@ TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
     result.warnings = {"<"};
     std::string page = html_of(result, {.frame = "{{result}}"});
     EXPECT_EQ(page.find('<'), std::string::npos);
-    EXPECT_EQ(nlohmann::json::parse(page), nlohmann::json::parse(json_of(result)));
+    EXPECT_EQ(nlohmann::json::parse(page), nlohmann::json::parse(sample::json_of(result)));
     EXPECT_NE(page.find(R"("\u003c/script>\u003c!--\u003c","\\u003c\\\u003c")"), std::string::npos) << page;
 }
 

@@ -15,11 +15,6 @@ using attn::model::Item;
 using attn::model::Result;
 using Json = nlohmann::ordered_json;
 
-std::string json_of(const Result& result, std::optional<attn::Index> index = {})
-{
-    return sample::text_of([&](auto& out) { attn::report::write_json(result, {.index = index}, out); });
-}
-
 std::vector<std::string> keys_of(const Json& object)
 {
     std::vector<std::string> keys;
@@ -36,16 +31,16 @@ constexpr const char* config = R"({"schema":"attn-cli/recipe/1","input":{"senten
 
 TEST(Json, IsOneCompactLine)
 {
-    EXPECT_EQ(json_of(sample::two_words()), std::string(R"({"schema":"attn-cli/result/1","config":)") + config +
-                                                R"(,"tokens":["to","be"],"vocabulary":{"be":0,"to":1},)"
-                                                R"("weights":[[[0.75,0.25],[5e-04,0.9995]]],)"
-                                                R"("context":[[1.0,2.0,3.0],[-0.0,5e-09,6.0]],"warnings":[]})"
-                                                "\n");
+    EXPECT_EQ(sample::json_of(sample::two_words()), std::string(R"({"schema":"attn-cli/result/1","config":)") + config +
+                                                        R"(,"tokens":["to","be"],"vocabulary":{"be":0,"to":1},)"
+                                                        R"("weights":[[[0.75,0.25],[5e-04,0.9995]]],)"
+                                                        R"("context":[[1.0,2.0,3.0],[-0.0,5e-09,6.0]],"warnings":[]})"
+                                                        "\n");
 }
 
 TEST(Json, StartsWithTheIndexOfALine)
 {
-    EXPECT_EQ(json_of(sample::two_words(), 7).substr(0, 50), R"({"schema":"attn-cli/result/1","index":7,"config":{)");
+    EXPECT_EQ(sample::json_of(sample::two_words(), 7).substr(0, 50), R"({"schema":"attn-cli/result/1","index":7,"config":{)");
 }
 
 /// Everything that a result can hold.
@@ -81,7 +76,7 @@ Result full_result()
 
 TEST(Json, HasItsKeysInOrder)
 {
-    const Json json = Json::parse(json_of(full_result(), 0));
+    const Json json = Json::parse(sample::json_of(full_result(), 0));
     EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema",          "index",           "config",        "tokens",
                                                        "key_tokens",      "vocabulary",      "token_ids",     "key_token_ids",
                                                        "query_positions", "heads",           "parameters",    "embeddings",
@@ -104,7 +99,7 @@ TEST(Json, CallsTheMeanOfHeadsSo)
     Result result = full_result();
     result.front().heads = {attn::model::mean_of_heads};
     result.config().head = result.front().heads;
-    const Json json = Json::parse(json_of(result));
+    const Json json = Json::parse(sample::json_of(result));
     EXPECT_EQ(json["heads"], "mean");
     EXPECT_EQ(json["config"]["head"], "mean");
 }
@@ -120,7 +115,7 @@ TEST(Json, ShowsOnlyWhatIsAskedFor)
         result.query_positions.clear();
         result.front().heads.clear();
         result.show = {info.item};
-        EXPECT_EQ(keys_of(Json::parse(json_of(result))),
+        EXPECT_EQ(keys_of(Json::parse(sample::json_of(result))),
                   (std::vector<std::string>{"schema", "config", std::string(info.name), "warnings"}));
     }
 }
@@ -133,7 +128,7 @@ TEST(Json, LeavesOutWhatDoesNotExist)
     result.token_ids.clear();
     result.key_token_ids.clear();
     result.front().arrays.clear();
-    const Json json = Json::parse(json_of(result));
+    const Json json = Json::parse(sample::json_of(result));
     for (const char* key : {"key_tokens", "vocabulary", "token_ids", "key_token_ids", "weights"}) {
         EXPECT_FALSE(json.contains(key)) << key;
     }
@@ -146,7 +141,7 @@ TEST(Json, WritesWhatIsNotFiniteAsStringsAndMaskedAsNull)
     result.front().arrays = {{"scores", Tensor<double>({4}, {infinity, -infinity, std::nan(""), -std::nan("")})},
                              {"masked_scores", Tensor<double>({2}, {infinity, -infinity})}};
     result.show = {Item::scores, Item::masked_scores};
-    const std::string json = json_of(result);
+    const std::string json = sample::json_of(result);
     EXPECT_NE(json.find(R"("scores":["inf","-inf","nan","nan"],"masked_scores":["inf",null],)"), std::string::npos) << json;
 }
 
@@ -167,7 +162,7 @@ TEST(Json, WritesTheNumbersOfEveryShapeSoThatTheyReadBack)
             return sample::random_tensor<double>(shape, random);
         };
         result.front().arrays = {{"weights", tensor_of()}};
-        const Json nested = Json::parse(json_of(result))["weights"];
+        const Json nested = Json::parse(sample::json_of(result))["weights"];
         std::vector<Json> flat{nested};
         for (const attn::Index length : shape) {
             std::vector<Json> next;
