@@ -8,6 +8,8 @@ import select
 import signal
 import subprocess
 import threading
+from contextlib import ExitStack
+from itertools import product
 
 import pytest
 from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, starves, succeeds, within, without_root
@@ -259,14 +261,16 @@ def test_a_result_does_not_wait_for_the_rest_of_the_next_line(threads):
         assert coprocess.receive()["tokens"] == ["c", "d"]
 
 
-@pytest.mark.parametrize("first", ["", "  ", "{", '{"schema":'])
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_a_first_line_that_a_document_may_begin_with_is_answered_while_the_input_pauses(first, threads):
-    with Coprocess("--threads", threads, "--show", "tokens") as coprocess:
-        coprocess.send(f"{first}\n".encode())
-        assert coprocess.receive()["index"] == 0
-        coprocess.send(b'"schema": "attn-cli/result/1"}\n')
-        assert coprocess.receive()["index"] == 1
+def test_a_first_line_that_a_document_may_begin_with_is_answered_while_the_input_pauses():
+    with ExitStack() as stack:
+        coprocesses = []
+        for first, threads in product(["", "  ", "{", '{"schema":'], ["1", "2"]):
+            coprocesses.append(stack.enter_context(Coprocess("--threads", threads, "--show", "tokens")))
+            coprocesses[-1].send(f"{first}\n".encode())
+        for coprocess in coprocesses:  # all of them have waited at the same time
+            assert coprocess.receive()["index"] == 0
+            coprocess.send(b'"schema": "attn-cli/result/1"}\n')
+            assert coprocess.receive()["index"] == 1
 
 
 def test_a_result_does_not_wait_when_several_threads_are_at_work():
