@@ -30,7 +30,7 @@ import mistakes as forwards
 from attend_options import save
 from mistaken_attention import INF, Attention, rounded
 from mistaken_attention import Case as ForwardCase
-from planted_mistakes import ANSWERS, FEW, TOLERANCE, UNIT, asked, counted, passes, quiet, report
+from planted_mistakes import ANSWERS, FEW, TOLERANCE, UNIT, asked, counted, distances, passes, quiet, report
 
 LN2 = np.log(2)
 HALVES = ("bfloat16", "float16")
@@ -419,15 +419,11 @@ def gaps(case, file, made):
     """As planted_mistakes.gaps() of all arrays together."""
     worst, squares, beyond, count, gross = 0.0, 0.0, 0, 0, False
     for name, x in file.items():
-        rtol, atol = TOLERANCE[type_of(case, name)]
         if not x.size:
             continue
-        usual = np.sqrt(np.mean(x[np.isfinite(x)] ** 2)) if np.isfinite(x).any() else 0
-        same = (x == made[name]) | (np.isnan(x) & np.isnan(made[name]))
-        gap = np.nan_to_num(np.where(same, 0, abs(x - made[name]) / (atol + rtol * np.maximum(abs(x), usual))), nan=INF)
-        off = np.nan_to_num(np.where(same, 0, abs(x - made[name]) / np.maximum(abs(x), usual)), nan=INF)
+        gap, off = distances(type_of(case, name), x, made[name])
         worst, squares, count = max(worst, gap.max()), squares + (gap**2).sum(), count + x.size
-        beyond, gross = beyond + (gap > 1).sum(), gross or off.max() > 1 / 4
+        beyond, gross = beyond + (gap > 1).sum(), gross or off
     return worst, np.sqrt(squares / max(count, 1)), 1.0 if gross else beyond / max(count, 1)
 
 

@@ -725,6 +725,7 @@ NEEDS |= {
     "segments-top-left": lambda case: Attention(case).offset().any(),
     "segments-first": lambda case: case.B > 1,
 }
+NEEDS_OF = {name: [need for prefix, need in NEEDS.items() if name.startswith(prefix)] for name in MISTAKES}
 
 
 def possible(case):
@@ -733,7 +734,7 @@ def possible(case):
 
 
 def possible_somehow(case):
-    return [name for name in MISTAKES if all(need(case) for prefix, need in NEEDS.items() if name.startswith(prefix))]
+    return [name for name, needs in NEEDS_OF.items() if all(need(case) for need in needs)]
 
 
 def rounds(name):

@@ -69,16 +69,23 @@ def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
     return rounded(exact * (1 + UNIT * draw.normal(size=exact.shape)), case.type)
 
 
-def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float, float]:
-    """The largest difference and the root of the mean square, in tolerances; small numbers have that of a usual one. Infinite
-    where NaN or an infinity stands in one of them alone. Last the share of numbers beyond the tolerance, or 1 where one of them
-    differs by more than a quarter."""
+def distances(type: str, file: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Of each number the difference in tolerances, infinite where NaN or an infinity stands in one of them alone; small numbers
+    have the tolerance of a usual one. And whether one of them differs by more than a quarter."""
     rtol, atol = TOLERANCE[type]
-    usual = np.sqrt(np.mean(file[np.isfinite(file)] ** 2)) if np.isfinite(file).any() else 0
-    allowed = atol + rtol * np.maximum(abs(file), usual)
-    same = (file == x) | (np.isnan(file) & np.isnan(x))
-    gap = np.nan_to_num(np.where(same, 0, abs(file - x) / allowed), nan=np.inf)
-    gross = np.nan_to_num(np.where(same, 0, abs(file - x) / np.maximum(abs(file), usual)), nan=np.inf).max() > 1 / 4
+    finite = file[np.isfinite(file)]
+    size = np.maximum(abs(file), np.sqrt(np.mean(finite**2)) if finite.size else 0)
+    off = abs(file - x)
+    gap = off / (atol + rtol * size)
+    gap[(file == x) | (np.isnan(file) & np.isnan(x))] = 0
+    gap[np.isnan(gap)] = np.inf
+    return gap, np.isinf(gap).any() or (off > size / 4).any()
+
+
+def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float, float]:
+    """The largest of the distances and the root of their mean square; last the share of numbers beyond the tolerance, or 1 where
+    one of them differs by more than a quarter."""
+    gap, gross = distances(type, file, x)
     return gap.max(), np.sqrt(np.mean(gap**2)), 1.0 if gross else np.mean(gap > 1)
 
 
