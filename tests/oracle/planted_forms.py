@@ -289,10 +289,10 @@ class Both(Lse):
     def __init__(self, seed: int, folder: Path, mistakes=None):
         super().__init__(3 * seed, folder, mistakes=[])  # of float32
         self.arguments[-1] = "context,lse"
-        self.right, self.results, here_at_all = self.result(), {}, possible(self.case)
+        self.right, self.results, possible_here = self.result(), {}, possible(self.case)
         for name in self.names if mistakes is None else mistakes:
             own = name.startswith("lse-")
-            here = (name != "lse-no-sink" or self.case.sinks is not None) if own else name in here_at_all
+            here = (name != "lse-no-sink" or self.case.sinks is not None) if own else name in possible_here
             if here and not (self.case.alibi and "scores" in LSE.get(name, {})):
                 (self.results if whole_tile(self.case, name) else self.others)[name,] = self.result(name)
 

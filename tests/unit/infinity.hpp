@@ -3,4 +3,4 @@
 
 #include <limits>
 
-inline constexpr float infinity = std::numeric_limits<float>::infinity(); ///< also as a double
+inline constexpr float infinity = std::numeric_limits<float>::infinity(); ///< a double takes it unchanged
