@@ -91,7 +91,7 @@ def run_session(steps, folder):
     environment = {"PATH": f"{program}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "dumb"}
     result = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=120, check=False,
+        stderr=subprocess.STDOUT, timeout=600, check=False,
     )
     return result.stdout.decode("utf-8").split(MARK)[:-1]
 
