@@ -17,6 +17,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from program import HANGS, SANITIZED
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 MANUAL = ROOT / "data" / "manual"
@@ -91,7 +93,7 @@ def run_session(steps, folder):
     environment = {"PATH": f"{program}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "dumb"}
     result = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=600, check=False,
+        stderr=subprocess.STDOUT, timeout=HANGS if SANITIZED else 120, check=False,
     )
     return result.stdout.decode("utf-8").split(MARK)[:-1]
 
