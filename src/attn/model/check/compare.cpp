@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <unordered_map>
 
 namespace attn::model {
 namespace {
@@ -160,17 +159,13 @@ public:
         result.mismatched = tally_.mismatched;
         result.unmeasured = tally_.unmeasured;
         if (tally_.mismatched > 0) {
-            result.first = place(tally_.first);
+            result.first = std::make_shared<const Place>(place(tally_.first));
         }
         if (tally_.unmeasured > 0) {
-            result.first_unmeasured = place(tally_.first_unmeasured);
+            result.first_unmeasured = std::make_shared<const Place>(place(tally_.first_unmeasured));
         }
-        if (tally_.largest_absolute > 0) {
-            result.absolute = LargestDifference{tally_.largest_absolute, place(tally_.absolute_at)};
-        }
-        if (tally_.largest_relative > 0) {
-            result.relative = LargestDifference{tally_.largest_relative, place(tally_.relative_at)};
-        }
+        result.absolute = largest(tally_.largest_absolute, tally_.absolute_at);
+        result.relative = largest(tally_.largest_relative, tally_.relative_at);
     }
 
 private:
@@ -212,6 +207,10 @@ private:
     {
         const Shape index = index_of(a_.shape, at);
         return {index, text_at(a_, index), text_at(b_, index)};
+    }
+    [[nodiscard]] std::shared_ptr<const LargestDifference> largest(double value, Index at) const
+    {
+        return value > 0 ? std::make_shared<const LargestDifference>(LargestDifference{value, place(at)}) : nullptr;
     }
 
     const ComparedTensor& named_a_;
@@ -261,41 +260,57 @@ TensorComparison compare_words(const NamedWords& a, const NamedWords& b)
     result.mismatched = tally.mismatched;
     if (tally.mismatched > 0) {
         const auto first = static_cast<std::size_t>(tally.first);
-        result.first = Place{{tally.first}, in_quotes(a.words[first]), in_quotes(b.words[first])};
+        result.first =
+            std::make_shared<const Place>(Place{{tally.first}, in_quotes(a.words[first]), in_quotes(b.words[first])});
     }
     return result;
 }
+
+/// One side, to be looked up in.
+template <typename Named>
+class ByName {
+public:
+    explicit ByName(const std::vector<Named>& side)
+    {
+        sorted_.reserve(side.size());
+        for (const Named& named : side) {
+            sorted_.push_back(&named);
+        }
+        std::ranges::stable_sort(sorted_, {}, &Named::name);
+    }
+    /// nullptr: there is none of this name.
+    [[nodiscard]] const Named* first(const std::string& name) const
+    {
+        const auto found = std::ranges::lower_bound(sorted_, name, {}, &Named::name);
+        return found != sorted_.end() && (*found)->name == name ? *found : nullptr;
+    }
+
+private:
+    std::vector<const Named*> sorted_;
+};
 
 /// What A has, each with its partner in B; then what is left in B.
 template <typename Named, typename Compare>
 void compare_by_name(const std::vector<Named>& a, const std::vector<Named>& b, std::vector<TensorComparison>& results,
                      Compare compare_pair)
 {
-    const auto by_name = [](const std::vector<Named>& side) {
-        std::unordered_map<std::string_view, const Named*> index;
-        for (const Named& named : side) {
-            index.try_emplace(named.name, &named); // the first of a name
-        }
-        return index;
-    };
-    const auto of_a = by_name(a);
-    const auto of_b = by_name(b);
-    const auto only_in_b = std::ranges::count_if(b, [&](const Named& named) { return !of_a.contains(named.name); });
+    const ByName of_a(a);
+    const ByName of_b(b);
+    const auto only_in_b = std::ranges::count_if(b, [&](const Named& named) { return !of_a.first(named.name); });
     results.reserve(results.size() + a.size() + static_cast<std::size_t>(only_in_b));
     const auto alone = [&](const std::string& name, const char* why) {
         results.emplace_back().name = name;
         results.back().why = why;
     };
     for (const Named& named : a) {
-        const auto other = of_b.find(named.name);
-        if (other == of_b.end()) {
-            alone(named.name, "only in A");
+        if (const Named* const other = of_b.first(named.name)) {
+            results.push_back(compare_pair(named, *other));
         } else {
-            results.push_back(compare_pair(named, *other->second));
+            alone(named.name, "only in A");
         }
     }
     for (const Named& named : b) {
-        if (!of_a.contains(named.name)) {
+        if (!of_a.first(named.name)) {
             alone(named.name, "only in B");
         }
     }

@@ -7,6 +7,8 @@
 #include "attn/tensor/view.hpp"
 
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,16 +41,17 @@ struct LargestDifference {
     Place place;
 };
 
+/// Small where the two agree: files of a hundred thousand tensors may be compared.
 struct TensorComparison {
     std::string name;
     std::string why; ///< they cannot be compared: "only in A", "shapes …"; empty: they were
     Shape shape;
     Tolerance tolerance; ///< that counted, without ulps
     Index compared = 0, mismatched = 0;
-    Index unmeasured = 0;                  ///< mismatches with NaN or an infinity, which have no finite difference
-    std::optional<Place> first;            ///< of the mismatches, in row-major order
-    std::optional<Place> first_unmeasured; ///< of those without a finite difference
-    std::optional<LargestDifference> absolute, relative; ///< of the finite differences; absent: none
+    Index unmeasured = 0;                          ///< mismatches with NaN or an infinity, which have no finite difference
+    std::shared_ptr<const Place> first;            ///< of the mismatches, in row-major order
+    std::shared_ptr<const Place> first_unmeasured; ///< of those without a finite difference
+    std::shared_ptr<const LargestDifference> absolute, relative; ///< of the finite differences; absent: none
 
     [[nodiscard]] bool agrees() const { return why.empty() && mismatched == 0; }
     [[nodiscard]] double percentage() const;

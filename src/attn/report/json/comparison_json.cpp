@@ -35,7 +35,7 @@ void write_place(JsonWriter& json, const model::Place& place)
     write_value(json, place.b);
 }
 
-void write_largest(JsonWriter& json, std::string_view key, const std::optional<model::LargestDifference>& largest)
+void write_largest(JsonWriter& json, std::string_view key, const model::LargestDifference* largest)
 {
     if (!largest) {
         return;
@@ -64,8 +64,8 @@ void write_tensor(JsonWriter& json, const model::TensorComparison& tensor)
         write_place(json, *tensor.first);
         json.end_object();
     }
-    write_largest(json, largest_absolute, tensor.absolute);
-    write_largest(json, largest_relative, tensor.relative);
+    write_largest(json, largest_absolute, tensor.absolute.get());
+    write_largest(json, largest_relative, tensor.relative.get());
     json.end_object();
 }
 

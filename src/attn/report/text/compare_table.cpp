@@ -73,20 +73,33 @@ std::string describe(const model::Finding& finding)
     return fmt::format("{} compared, {}", finding.compared, finding.largest_absolute == 0 ? "all equal" : difference);
 }
 
-/// Something compared, and what was found.
-struct Judged {
-    bool agrees;
-    std::string what, text;
-};
-
-/// One line each; with `failures_alone` nothing of what agrees.
-void write_judged(Buffer& buffer, const std::vector<Judged>& all, bool failures_alone)
+bool agrees(const model::Finding& finding)
 {
-    const Index width = widest(all, [](const Judged& each) { return display_width(each.what); });
-    for (const Judged& each : all) {
-        if (!(failures_alone && each.agrees)) {
-            const std::string_view verdict = each.agrees ? "ok        " : "MISMATCH  ";
-            buffer.append(fmt::format("{}{}{}\n", verdict, aligned_left(each.what, width + 2), each.text));
+    return finding.first.empty();
+}
+bool agrees(const model::TensorComparison& tensor)
+{
+    return tensor.agrees();
+}
+
+std::string shown_name(const model::Finding& finding)
+{
+    return visible(finding.what);
+}
+std::string shown_name(const model::TensorComparison& tensor)
+{
+    return tensor.name.empty() ? "tensor" : visible(tensor.name);
+}
+
+/// A line for each that was compared; with `failures_alone` nothing of what agrees.
+template <typename Compared>
+void write_judged(Buffer& buffer, const std::vector<Compared>& all, bool failures_alone)
+{
+    const Index width = widest(all, [](const Compared& each) { return display_width(shown_name(each)); });
+    for (const Compared& each : all) {
+        if (!(failures_alone && agrees(each))) {
+            const std::string_view verdict = agrees(each) ? "ok        " : "MISMATCH  ";
+            buffer.append(fmt::format("{}{}{}\n", verdict, aligned_left(shown_name(each), width + 2), describe(each)));
         }
     }
 }
@@ -98,14 +111,10 @@ void write_check(const model::CheckReport& report, std::string_view name, bool f
     if (failures_alone && report.passed()) {
         return;
     }
-    std::vector<Judged> statements;
-    for (const model::Finding& finding : report.findings) {
-        statements.push_back({finding.first.empty(), visible(finding.what), describe(finding)});
-    }
-    write_judged(buffer, statements, failures_alone);
-    const auto failed = std::ranges::count(statements, false, &Judged::agrees);
+    write_judged(buffer, report.findings, failures_alone);
+    const auto failed = std::ranges::count_if(report.findings, [](const model::Finding& finding) { return !agrees(finding); });
     buffer.append(visible(name));
-    buffer.append(failed == 0 ? ": passed\n" : fmt::format(": failed ({} of {} statements)\n", failed, statements.size()));
+    buffer.append(failed == 0 ? ": passed\n" : fmt::format(": failed ({} of {} statements)\n", failed, report.findings.size()));
 }
 
 void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, bool failures_alone,
@@ -114,11 +123,7 @@ void write_comparison(const model::Comparison& comparison, std::string_view a, s
     if (failures_alone && comparison.agrees()) {
         return;
     }
-    std::vector<Judged> tensors;
-    for (const model::TensorComparison& tensor : comparison.tensors) {
-        tensors.push_back({tensor.agrees(), tensor.name.empty() ? "tensor" : visible(tensor.name), describe(tensor)});
-    }
-    write_judged(buffer, tensors, failures_alone);
+    write_judged(buffer, comparison.tensors, failures_alone);
     const std::string verdict =
         comparison.agrees() ? "agree" : fmt::format("differ ({} of {})", comparison.differing(), comparison.tensors.size());
     buffer.append(fmt::format("{} and {} {}\n", visible(a), visible(b), verdict));
