@@ -39,16 +39,19 @@ struct GroupFiles {
     std::string total; ///< before a key of memory.stat that counts the groups below, too
 };
 
-/// limit - used, when both files hold a number ("max" is none). What the system keeps of files in case somebody reads them
-/// again it gives away as soon as somebody needs the memory.
+/// limit - used, when both files hold a number. No limit is "max", or in version 1 the last page that 63 bits address. What the
+/// system keeps of files in case somebody reads them again it gives away as soon as somebody needs the memory.
 Index room(const std::string& folder, const GroupFiles& files)
 {
     const Index limit = number_after(kernel_text(folder + files.limit), "");
+    if (limit < 0 || limit > unlimited / 2) {
+        return unlimited;
+    }
     const Index used = number_after(kernel_text(folder + files.used), "");
     const std::string kinds = "\n" + kernel_text(folder + "memory.stat");
     const Index kept = std::max<Index>(number_after(kinds, "\n" + files.total + "active_file "), 0) +
                        std::max<Index>(number_after(kinds, "\n" + files.total + "inactive_file "), 0);
-    return limit < 0 || used < 0 ? unlimited : limit - std::clamp<Index>(used - kept, 0, limit);
+    return used < 0 ? unlimited : limit - std::clamp<Index>(used - kept, 0, limit);
 }
 
 /// The least room in the group `path` and the groups above it.

@@ -17,17 +17,20 @@ namespace attn::cli {
 namespace {
 
 /// Everything that would end the program and leave its temporary file behind, but for what our own bugs raise.
-sigset_t handled_set()
+const sigset_t& handled_set()
 {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : platform::ending_signals()) {
-        sigaddset(&set, signal);
-    }
-    for (auto [signal, last] = platform::real_time_signals(); signal <= last; ++signal) {
-        sigaddset(&set, signal);
-    }
-    return set;
+    static const sigset_t handled = [] {
+        sigset_t set;
+        sigemptyset(&set);
+        for (const int signal : platform::ending_signals()) {
+            sigaddset(&set, signal);
+        }
+        for (auto [signal, last] = platform::real_time_signals(); signal <= last; ++signal) {
+            sigaddset(&set, signal);
+        }
+        return set;
+    }();
+    return handled;
 }
 
 // What a handler may touch: plain memory that is complete before the flag beside it is set.
@@ -122,16 +125,14 @@ void handle_signals()
 
 SignalsBlocked::SignalsBlocked()
 {
-    const sigset_t set = handled_set();
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    pthread_sigmask(SIG_BLOCK, &handled_set(), nullptr);
     take();
 }
 
 SignalsBlocked::~SignalsBlocked()
 {
     taken.clear();
-    const sigset_t set = handled_set();
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &handled_set(), nullptr);
 }
 
 void remove_on_signal(const std::string& path)
