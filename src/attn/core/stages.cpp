@@ -270,10 +270,10 @@ Exponentials exponentials(const MatrixView<Scalar>& masked, const SoftmaxOptions
 {
     const auto maximum = largest_of_row<Scalar>(masked, 0, options.sink);
     return in_type_of_steps<Scalar>(options.rounding, [&]<typename Step>(Step) -> Exponentials {
-        RowVector<double> powers = RowVector<double>::Zero(masked.cols());
         if (maximum == minus_infinity<Scalar>) { // no key to attend to
-            return {static_cast<double>(maximum), std::move(powers), 0};
+            return {static_cast<double>(maximum), RowVector<double>::Zero(masked.cols()), 0};
         }
+        RowVector<double> powers(masked.cols());
         if (maximum == std::numeric_limits<Scalar>::infinity()) {
             // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.
             powers = (masked.row(0).array() == maximum).template cast<double>();

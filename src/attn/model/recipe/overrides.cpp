@@ -109,10 +109,13 @@ void require_parts(const Overrides& over, const Recipe& recipe, const Origin& or
         });
     };
     for (const field::Recipes* f : field::all) {
+        if (!over.contains(*f) || f == &field::output_projection) {
+            continue;
+        }
         for (const field::Recipes* first : field::all) {
             const std::string_view part = first->section();
             const bool within = first->required && !part.empty() && !key_within(f->key, part).empty();
-            if (within && over.contains(*f) && f != &field::output_projection && !is_there(part)) {
+            if (within && !is_there(part)) {
                 throw Error(ErrorKind::usage, fmt::format("{} requires {}", origin.name_of(*f), origin.option_of(*first)));
             }
         }

@@ -41,11 +41,13 @@ std::vector<Draw> parts_of(const Draw& draw)
 std::optional<Draw> find_draw(const Recipe& recipe, Target target)
 {
     for (const Step& step : recipe.draws) {
-        if (const auto* draw = std::get_if<Draw>(&step)) {
-            for (const Draw& part : parts_of(*draw)) {
-                if (part.target == target) {
-                    return part;
-                }
+        const auto* draw = std::get_if<Draw>(&step);
+        if (draw == nullptr || (draw->target != target && draw->target != Target::none)) { // a layer has no target
+            continue;
+        }
+        for (const Draw& part : parts_of(*draw)) {
+            if (part.target == target) {
+                return part;
             }
         }
     }

@@ -85,11 +85,11 @@ struct Result {
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
     bool cross = false;                  ///< whether there is a second sequence
 
-    std::vector<Array> parameters;        ///< as drawn: embedding, W_q, W_k, W_v, W_o, …; none of a model
-    std::vector<Layer> layers = {{}};     ///< those that were asked for, ascending, at least one
-    std::optional<AnyTensor> logits = {}; ///< (T, V), after the last layer of a model
-    std::vector<Guesses> guesses = {};    ///< with logits, where the sentence leaves a word open
-    std::vector<Difference> verify;       ///< only with Recipe::verify
+    std::vector<Array> parameters;                     ///< as drawn: embedding, W_q, W_k, W_v, W_o, …; none of a model
+    std::vector<Layer> layers = std::vector<Layer>(1); ///< those that were asked for, ascending, at least one
+    std::optional<AnyTensor> logits = {};              ///< (T, V), after the last layer of a model
+    std::vector<Guesses> guesses = {};                 ///< with logits, where the sentence leaves a word open
+    std::vector<Difference> verify;                    ///< only with Recipe::verify
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
     Show show;                              ///< what a report prints of the above
