@@ -84,6 +84,9 @@ ArrayText NumbersInText::take(std::string name, Shape shape)
     if (places_.digits.empty()) {
         end_row();
     }
+    if (element_count(shape) != count()) {
+        throw Error(ErrorKind::internal, what_, fmt::format("{} numbers", count()), "the shape " + to_string(shape));
+    }
     const bool some = count() > 0;
     ArrayText array{.name = std::move(name), .shape = std::move(shape), .numbers = std::move(places_)};
     if (array.numbers.begins.capacity() > 2 * array.numbers.begins.size()) { // another array follows

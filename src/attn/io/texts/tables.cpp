@@ -94,7 +94,8 @@ public:
 private:
     void read_array(const std::string& name, const Title& title)
     {
-        if (name != name_ || title.head.empty() || title.shape != shape_ || heads_ == 0) {
+        const bool next_head = heads_ > 0 && headed_ && !title.head.empty() && name == name_ && title.shape == shape_;
+        if (!next_head) {
             end_array();
             name_ = name;
             item_ = model::item_called(title.name);

@@ -136,6 +136,10 @@ TEST(TextFile, RefusesWithThePlace)
     EXPECT_EQ(text_refusal("a = [1]\nb = [2]\na = [3]"), "x: got two arrays with the name 'a'; allowed: one of a name");
     EXPECT_EQ(text_refusal("w (2,)\n0 1\n1 2 3\n"), "x, line 3: got 3 numbers; allowed: 2, as the title of 'w' says");
     EXPECT_EQ(text_refusal("w (9, 2)\n   0 1\n0  1 2\n"), "x: 'w': got 1 row; allowed: 9, as its title says");
+    for (const std::string_view name : {"W_q", "weights"}) { // a head is none of an array without heads
+        EXPECT_EQ(text_refusal(fmt::format("{0} (1, 1)\n   0\n0  1\n\n{0}, head 1 (1, 1)\n   0\n0  2\n", name)),
+                  fmt::format("x: got two arrays with the name '{}'; allowed: one of a name", name));
+    }
     EXPECT_NE(text_refusal("hello").find("got a text that begins with 'hello'; allowed: an array as text"), std::string::npos);
 }
 
