@@ -107,6 +107,16 @@ def test_a_hundred_thousand_tensors_are_compared_in_little_memory(tmp_path, othe
 
 
 @limits_memory
+def test_a_word_as_long_as_the_file_is_not_copied(tmp_path):
+    text = "the" + " 1" * 3000
+    (tmp_path / "long.txt").write_text(text)
+    os.truncate(tmp_path / "long.txt", 200 << 20)  # so the last word has two hundred million zero bytes behind its 1
+    done, _, megabytes = measured("plot", "long.txt", "-o", "x.svg", cwd=tmp_path)
+    assert_fails(done, 65, f"'long.txt', line 1, column {len(text)}: got '1" + r"\x00\x00")
+    assert megabytes < 200 + 64, megabytes  # 413, and in a small memory group it read the file's pages again for minutes
+
+
+@limits_memory
 @pytest.mark.parametrize("threads", [1, 8])
 def test_long_lines_share_the_memory_of_a_group(tmp_path, threads):
     (tmp_path / "lines").write_text(("life is short eat " * 200 + "\n") * 40)

@@ -44,16 +44,26 @@ std::optional<char> separator_of(const TextLine& line)
 
 enum class Cell { empty, number, word };
 
+/// The word that a field stands for: in quotes it is copied without them into `room`. It may be as long as the text.
+std::string_view word_of(std::string_view field, std::string& room)
+{
+    if (!field.starts_with('"')) {
+        return field;
+    }
+    room = unquoted(field);
+    return room;
+}
+
 /// What is nearly a number is one, which is refused where it is read.
-Cell cell_of(const std::string& word)
+Cell cell_of(std::string_view word)
 {
     return word.empty() ? Cell::empty : begins_as_number(word) ? Cell::number : Cell::word;
 }
 
 /// Whether it may stand above a column beside an empty corner: columns are counted there, but not named "0.5" or "-inf".
-bool may_name_column(const std::string& word)
+bool may_name_column(std::string_view word)
 {
-    const bool whole = word.find_first_not_of("-0123456789") == std::string::npos;
+    const bool whole = word.find_first_not_of("-0123456789") == std::string_view::npos;
     return whole || !is_number(word) || word.find_first_of("+-.0123456789") != 0;
 }
 
@@ -67,11 +77,12 @@ struct LineKind {
     LineKind(const TextLine& line, std::optional<char> separator)
     {
         std::size_t at = 0;
+        std::string room;
         while (const std::optional<Field> field = next_field(line, separator, at)) {
             if (field->word.empty() && cells > 0 && at > line.text.size()) {
                 continue;
             }
-            const std::string word = unquoted(field->word);
+            const std::string_view word = word_of(field->word, room);
             const bool row_name = cells == 0 && is_row_name(line, separator, *field, at);
             const Cell cell = row_name ? Cell::word : cell_of(word);
             first = cells == 0 ? cell : first;
@@ -223,7 +234,8 @@ private:
         const std::size_t begin = field.begin + (quoted ? 1 : 0);
         const std::size_t length = field.word.size() - (quoted ? 2 : 0);
         if (length == 0 || math::word_at(text_, begin).size() != length || !numbers_.try_add(begin)) {
-            const std::string word = unquoted(field.word);
+            std::string room;
+            const std::string_view word = word_of(field.word, room);
             const bool of_first = rows_ == 0 && !layout_.header && cell_of(word) == Cell::word;
             throw Error(ErrorKind::data, place_in(text_, what_, field.begin),
                         word.empty() ? "an empty field" : in_quotes(field.word, 30),
