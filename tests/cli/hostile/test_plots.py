@@ -57,6 +57,14 @@ def test_a_matrix_of_millions_of_rows_is_no_attention(tmp_path):
 
 
 @limits_memory
+def test_a_picture_of_more_heads_than_fit_is_not_there_twice(tmp_path):
+    numpy.savez_compressed(tmp_path / "heads.npz", x=numpy.zeros((52_000, 8, 8), "float32"))
+    done, _, megabytes = measured("plot", "heads.npz:x", "--query", "1", "-o", "x.svg", cwd=tmp_path)
+    assert_fails(done, 71, "got 52000 × 1 × 8 cells; allowed: what fits into 30 MB")
+    assert megabytes < 64 + BASE, megabytes  # 96
+
+
+@limits_memory
 def test_words_beyond_the_rows_are_counted_and_not_kept(tmp_path):
     numpy.save(tmp_path / "w.npy", numpy.eye(2, dtype="float32"))
     (tmp_path / "words").write_bytes(b"w\n" * 10_000_000)

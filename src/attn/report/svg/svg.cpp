@@ -106,7 +106,8 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
         require_size(out, picture);
     }
     key.append(out, key_x, key_y);
-    return out + "</svg>\n";
+    out += "</svg>\n";
+    return out;
 }
 
 void name_roles(Picture& picture, const model::Summary& summary)
@@ -146,7 +147,9 @@ std::string opening(const PictureSize& size, const Heading& heading, const SvgOp
     const double caption_height = options.caption.empty() ? 0 : caption_gap + note_font;
     const std::string w = length(std::ceil(size.width));
     const std::string h = length(std::ceil(size.height + remark_height + caption_height));
-    std::string out = fmt::format(
+    std::string out;
+    out.reserve(most_bytes + most_bytes / 8); // grown by doubling, a large picture would be there twice for a while
+    out += fmt::format(
         R"(<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" version="1.1" width="{0}" height="{1}" viewBox="0 0 {0} {1}")"
         R"( font-family="'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif" fill="{2}">

@@ -163,7 +163,8 @@ public:
         }
         key.append(out, key_x, top);
         append_means(out, means, key_x, roles_y);
-        return out + "</svg>\n";
+        out += "</svg>\n";
+        return out;
     }
 
 private:
