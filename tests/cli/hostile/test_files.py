@@ -1,9 +1,11 @@
 """Inputs made to be costly. Headers of .safetensors take a few times their own bytes at most, whatever they hold; what cannot be
 right is refused before all of it is read, kept or inflated."""
 
+import io
 import json
 import os
 import struct
+import zipfile
 
 import pytest
 from memory_group import memory_group
@@ -114,6 +116,27 @@ def test_a_word_as_long_as_the_file_is_not_copied(tmp_path):
     done, _, megabytes = measured("plot", "long.txt", "-o", "x.svg", cwd=tmp_path)
     assert_fails(done, 65, f"'long.txt', line 1, column {len(text)}: got '1" + r"\x00\x00")
     assert megabytes < 200 + 64, megabytes  # 413, and in a small memory group it read the file's pages again for minutes
+
+
+@limits_memory
+@pytest.mark.parametrize("lie, message", [("size", "fewer bytes than the archive says"), ("crc", "damaged, its CRC-32 is wrong")])
+@pytest.mark.parametrize("command", [("attend", "-q", "q.npy", "-k", "bad.npz:x", "-v", "bad.npz:x"), ("compare", "bad.npz:x", "bad.npz:x")],
+                         ids=["attend", "compare"])
+def test_a_small_archive_that_lies_of_a_large_array_costs_no_memory(tmp_path, lie, message, command):
+    array = io.BytesIO()
+    numpy.save(array, numpy.zeros((3_000_000, 8), "float32"))
+    size = len(array.getvalue())
+    with zipfile.ZipFile(tmp_path / "bad.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", array.getvalue()[: size - 4 if lie == "size" else size])
+        crc = archive.infolist()[0].CRC
+    true, said = (size - 4, size) if lie == "size" else (crc, crc ^ 1)
+    told = (tmp_path / "bad.npz").read_bytes()
+    assert told.count(struct.pack("<I", true)) == 2  # in front of the data, and in the directory
+    (tmp_path / "bad.npz").write_bytes(told.replace(struct.pack("<I", true), struct.pack("<I", said)))
+    numpy.save(tmp_path / "q.npy", numpy.ones((3, 8), "float32"))
+    done, _, megabytes = measured(*command, cwd=tmp_path)
+    assert_fails(done, 65, message)
+    assert megabytes < 64 + 16, megabytes  # 98
 
 
 @limits_memory

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace attn::io {
 namespace {
@@ -65,19 +66,56 @@ void check_inflated_size(const std::vector<ZipMember>& members, std::string_view
     }
 }
 
+[[noreturn]] void refuse_damaged(const std::string& what)
+{
+    throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
+}
+
 void require_crc(const ZipMember& member, Bytes contents, const std::string& what)
 {
     if (crc32_of(contents) != member.crc) {
-        throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
+        refuse_damaged(what);
+    }
+}
+
+void require_size(std::size_t size, const ZipMember& member, const std::string& what)
+{
+    if (size != static_cast<std::size_t>(member.size)) {
+        throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
+    }
+}
+
+/// Inflates it without keeping anything: what a small file says of a large array may be a lie, which only its end shows.
+void require_true(const ZipMember& member, const std::string& what)
+{
+    std::vector<std::byte> part(std::size_t{1} << 16U);
+    Inflater inflater(member.data, what);
+    std::size_t size = 0;
+    std::uint32_t crc = 0;
+    while (size < static_cast<std::size_t>(member.size)) {
+        const std::size_t left = static_cast<std::size_t>(member.size) - size;
+        const Bytes read = std::span(part).first(inflater.read(std::span(part).first(std::min(part.size(), left))));
+        if (read.empty()) {
+            break;
+        }
+        size += read.size();
+        crc = crc32_of(read, crc);
+    }
+    require_size(size, member, what);
+    inflater.finish();
+    if (crc != member.crc) {
+        refuse_damaged(what);
     }
 }
 
 void inflate(const ZipMember& member, std::span<std::byte> room, const std::string& what)
 {
-    Inflater inflater(member.data, what);
-    if (inflater.read(room) != room.size()) {
-        throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
+    constexpr std::size_t little = std::size_t{32} << 20U;
+    if (room.size() > std::max(3 * member.data.size(), little)) {
+        require_true(member, what);
     }
+    Inflater inflater(member.data, what);
+    require_size(inflater.read(room), member, what);
     inflater.finish();
     require_crc(member, room, what);
 }
