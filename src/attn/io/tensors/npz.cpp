@@ -66,15 +66,10 @@ void check_inflated_size(const std::vector<ZipMember>& members, std::string_view
     }
 }
 
-[[noreturn]] void refuse_damaged(const std::string& what)
+void require_crc(std::uint32_t crc, const ZipMember& member, const std::string& what)
 {
-    throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
-}
-
-void require_crc(const ZipMember& member, Bytes contents, const std::string& what)
-{
-    if (crc32_of(contents) != member.crc) {
-        refuse_damaged(what);
+    if (crc != member.crc) {
+        throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
     }
 }
 
@@ -103,9 +98,7 @@ void require_true(const ZipMember& member, const std::string& what)
     }
     require_size(size, member, what);
     inflater.finish();
-    if (crc != member.crc) {
-        refuse_damaged(what);
-    }
+    require_crc(crc, member, what);
 }
 
 void inflate(const ZipMember& member, std::span<std::byte> room, const std::string& what)
@@ -117,7 +110,7 @@ void inflate(const ZipMember& member, std::span<std::byte> room, const std::stri
     Inflater inflater(member.data, what);
     require_size(inflater.read(room), member, what);
     inflater.finish();
-    require_crc(member, room, what);
+    require_crc(crc32_of(room), member, what);
 }
 
 NpyHeader header_of(const ZipMember& member, const std::string& what, Untyped untyped_are)
@@ -161,7 +154,7 @@ void open_member(const ZipMember& member, const std::string& what, const WantedT
         return;
     }
     if (!member.deflated) {
-        const auto check = [member, what] { require_crc(member, member.data, what); };
+        const auto check = [member, what] { require_crc(crc32_of(member.data), member, what); };
         file.entries.push_back({.name = name, .view = npy_view(header, member.data, what), .read = once(check)});
         return;
     }
