@@ -164,8 +164,7 @@ def embeddings(files):
         (files.folder / "words").write_text("a\nb\nthe\n"[: draw.choice((4, 8))])
         words += ["--set", "embeddings.words.file=" + ("in/words" if draw.random() < 0.8 else files.text())]
     more = draw.choice(([], ["--init", "identity"], ["--unknown", "a"]))
-    if "identity" in more:
-        files.array_bytes += 3 * 4 * width * width  # W_q, W_k and W_v
+    files.array_bytes += 4 * width * (3 * width if "identity" in more else 24 + 24 + 28)  # W_q, W_k and W_v
     return words + more
 
 

@@ -282,4 +282,4 @@ def test_a_title(folder):
 
 def test_more_heads_than_a_picture_could_hold_are_refused_before_they_are_read(tmp_path):
     numpy.save(tmp_path / "w.npy", numpy.zeros((100001, 1, 1), "float32"))
-    assert_fails(run("plot", tmp_path / "w.npy", "--format", "svg"), 71, "picture: got 100001 heads (100001, 1, 1); allowed: up to 100000; choose some with --head")
+    assert_fails(run("plot", tmp_path / "w.npy", "--format", "svg"), 71, "picture: got 100001 heads (100001, 1, 1); allowed: what fits into 30 MB; choose some with --head")

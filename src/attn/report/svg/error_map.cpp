@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace attn::report {
 namespace {
@@ -49,7 +51,8 @@ std::string unit_of(double largest, double& unit)
     return exponent == 0 ? "" : fmt::format("; in units of 1e-{}", exponent);
 }
 
-Picture picture_of(const Against& against)
+/// `scaled` becomes what it shows.
+Picture picture_of(const Against& against, std::vector<double>& scaled)
 {
     const ErrorMap& map = against.where->map;
     Picture picture;
@@ -72,8 +75,9 @@ Picture picture_of(const Against& against)
     picture.array = "differences";
     picture.note += unit_of(largest, unit);
     for (const double difference : map.largest) {
-        picture.values.push_back(difference / unit);
+        scaled.push_back(difference / unit);
     }
+    picture.values = std::span<const double>(scaled);
     picture.scale.high = largest > 0 ? largest / unit : 1;
     return picture;
 }
@@ -88,7 +92,8 @@ void write_error_map(const Against& against, std::string_view name, Buffer& buff
     }
     SvgOptions options;
     options.title = fmt::format("where {} differs", name);
-    write_heat_map(picture_of(against), options, buffer);
+    std::vector<double> scaled;
+    write_heat_map(picture_of(against, scaled), options, buffer);
 }
 
 } // namespace attn::report

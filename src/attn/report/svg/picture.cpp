@@ -69,9 +69,9 @@ void find_empty_zeros(Picture& picture, const model::MaskedPlaces& places, bool 
     if (places.masked.empty() && !all_zeros) {
         return;
     }
-    picture.empty_zeros.resize(picture.values.size());
-    for (std::size_t i = 0; i < picture.values.size(); ++i) {
-        picture.empty_zeros[i] = picture.values[i] == 0 && (all_zeros || places.masked[i]);
+    picture.empty_zeros.resize(static_cast<std::size_t>(picture.cells()));
+    for (std::size_t i = 0; i < picture.empty_zeros.size(); ++i) {
+        picture.empty_zeros[i] = picture.value(i) == 0 && (all_zeros || places.masked[i]);
     }
 }
 
@@ -82,8 +82,8 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
     bool zero = false;
     bool strange = false;
     const bool masked_scores = model::is_masked(model::item_called(picture.array));
-    for (std::size_t i = 0; i < picture.values.size(); ++i) {
-        const double value = picture.values[i];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(picture.cells()); ++i) {
+        const double value = picture.value(i);
         if (!std::isfinite(value)) {
             (masked_scores && value < 0 ? masked : strange) = true;
         } else if (picture.is_blank(i)) {
@@ -99,7 +99,8 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
 }
 
 /// From 0 to the largest of weights, otherwise from the least to the largest.
-ColourScale range_of(std::span<const double> values, bool from_zero)
+template <typename Scalar>
+ColourScale range_of(std::span<const Scalar> values, bool from_zero)
 {
     double least = std::numeric_limits<double>::infinity();
     double largest = -least;
@@ -121,7 +122,12 @@ ColourScale range_of(std::span<const double> values, bool from_zero)
 void choose_scale(Picture& picture, const ShadeOptions& shade)
 {
     const bool of_weights = picture.weights && !picture.doubtful;
-    picture.scale = range_of(picture.values, of_weights);
+    const auto range_of_cells = [&](std::size_t first, Index count) {
+        return std::visit(
+            [&](const auto& values) { return range_of(values.subspan(first, static_cast<std::size_t>(count)), of_weights); },
+            picture.values);
+    };
+    picture.scale = range_of_cells(0, picture.cells());
     if (of_weights) { // a little over 1 by rounding is drawn as 1
         picture.scale.high = picture.scale.high > 0.5 ? 1 : round_up(picture.scale.high).size;
     }
@@ -137,9 +143,10 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
         picture.beyond = picture.scale.high > *shade.most;
         picture.scale.high = *shade.most;
     }
-    const auto columns = static_cast<std::size_t>(picture.columns);
-    for (std::size_t row = 0; picture.scale.shade == Shade::row && row * columns < picture.values.size(); ++row) {
-        picture.row_scales.push_back(range_of(std::span(picture.values).subspan(row * columns, columns), of_weights));
+    if (picture.scale.shade == Shade::row && picture.columns > 0) {
+        for (Index row = 0; row < picture.heads * picture.rows; ++row) {
+            picture.row_scales.push_back(range_of_cells(picture.place(0, row, 0), picture.columns));
+        }
     }
 }
 
@@ -147,12 +154,13 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
 
 bool Picture::is_blank(std::size_t place) const
 {
-    return !std::isfinite(values[place]) || (!empty_zeros.empty() && empty_zeros[place]);
+    return !std::isfinite(value(place)) || (!empty_zeros.empty() && empty_zeros[place]);
 }
 
 std::string Picture::exact(double value) const
 {
-    return single ? math::shortest(static_cast<float>(value)) : math::shortest(value);
+    return std::holds_alternative<std::span<const float>>(values) ? math::shortest(static_cast<float>(value))
+                                                                  : math::shortest(value);
 }
 
 std::string Picture::relation(Index row, Index column, double value) const
@@ -181,11 +189,6 @@ std::string drawn_names()
 
 void require_cells(const Shape& shape)
 {
-    constexpr Index most_heads = 100000; // each takes 300 bytes at least, and the largest picture has 30 MB
-    if (shape.front() > most_heads) {
-        throw Error(ErrorKind::too_large, "picture", fmt::format("{} heads {}", shape.front(), to_string(shape)),
-                    fmt::format("up to {}; choose some with --head", most_heads));
-    }
     if (element_count(shape) > most_values) {
         throw Error(ErrorKind::too_large, "picture", fmt::format("{} cells {}", element_count(shape), to_string(shape)),
                     fmt::format("up to {}; choose a few rows with --query", most_values));
@@ -211,12 +214,7 @@ Picture picture_of(const model::Result& result, const model::Layer& layer, const
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     require_cells(shape);
-    std::visit(
-        [&]<typename Scalar>(const Tensor<Scalar>& numbers) {
-            picture.single = sizeof(Scalar) == sizeof(float);
-            picture.values.assign(numbers.values.begin(), numbers.values.end());
-        },
-        *tensor);
+    std::visit([&](const auto& numbers) { picture.values = std::span(numbers.values); }, *tensor);
     const Axes axes = axes_of(picture.array);
     picture.row_words = texts_of(labels_of(result, layer, axes.row, picture.rows), drawable);
     picture.column_words = texts_of(labels_of(result, layer, axes.column, picture.columns), drawable);

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace attn::report {
@@ -17,13 +18,15 @@ namespace attn::report {
 /// "scores, …, weights", the names of what can be drawn, all of them (H, T, S).
 [[nodiscard]] std::string drawn_names();
 
+/// What a picture shows belongs to its result, which outlives it: a copy as doubles would be twice as large.
+using Numbers = std::variant<std::span<const float>, std::span<const double>>;
+
 struct Picture {
     std::string array; ///< "weights", but "numbers" of those that are none
     Index heads = 0, rows = 0, columns = 0;
     std::vector<std::string> head_names;              ///< one per head; empty where there is only the one
     std::vector<std::string> head_roles;              ///< "previous 0.94", or empty for a head that does nothing special
-    std::vector<double> values;                       ///< (heads, rows, columns)
-    bool single = false;                              ///< they are float32
+    Numbers values;                                   ///< (heads, rows, columns)
     bool weights = false;                             ///< given as such, otherwise scores
     bool doubtful = false;                            ///< but none (model::doubt_about)
     std::vector<bool> empty_zeros;                    ///< as values: weights of 0 where a mask is; empty: there are none
@@ -42,12 +45,11 @@ struct Picture {
     {
         return static_cast<std::size_t>((head * rows + row) * columns + column);
     }
-    [[nodiscard]] double at(Index head, Index row, Index column) const { return values[place(head, row, column)]; }
-    /// (rows, columns)
-    [[nodiscard]] std::span<const double> of_head(Index head) const
+    [[nodiscard]] double value(std::size_t place) const
     {
-        return std::span(values).subspan(place(head, 0, 0), static_cast<std::size_t>(rows * columns));
+        return std::visit([&](const auto& numbers) { return static_cast<double>(numbers[place]); }, values);
     }
+    [[nodiscard]] double at(Index head, Index row, Index column) const { return value(place(head, row, column)); }
     /// A masked place, or what is not a finite number.
     [[nodiscard]] bool is_blank(std::size_t place) const;
     /// Where the value at a place lies on its scale: 0 … 1.
@@ -55,7 +57,7 @@ struct Picture {
     {
         const ColourScale& its =
             row_scales.empty() ? scale : row_scales[place / static_cast<std::size_t>(std::max<Index>(columns, 1))];
-        return its.share(values[place]);
+        return its.share(value(place));
     }
     /// The shortest decimal that reads back.
     [[nodiscard]] std::string exact(double value) const;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <variant>
 
 namespace attn::report {
 namespace {
@@ -67,7 +68,6 @@ LineKey::LineKey(const Picture& picture, const Palette& colours)
 ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options)
     : picture_(picture), key_(picture, palette_of(options.ground)), most_(options.most)
 {
-    constexpr Index many_words = 64;
     constexpr Index most_named = 4096;
     const Index words = std::max(picture.rows, picture.columns);
     if (!most_ && words >= many_arc_words) {
@@ -120,12 +120,18 @@ ArcPanels::Panel ArcPanels::panel_of(Index head, Index most) const
 {
     Panel panel;
     if (most_) {
-        const std::span<const double> values = picture_.of_head(head);
-        panel.lines = model::strongest_pairs(values, picture_.columns, std::min(*most_, most + 1));
+        const auto cells = static_cast<std::size_t>(picture_.rows * picture_.columns);
+        std::visit(
+            [&](const auto& all) {
+                const auto values = all.subspan(picture_.place(head, 0, 0), cells);
+                panel.lines = model::strongest_pairs(values, picture_.columns, std::min(*most_, most + 1));
+                panel.some_lines =
+                    std::ranges::count_if(values, [](auto value) { return value > 0; }) > std::ssize(panel.lines);
+            },
+            picture_.values);
         if (std::ssize(panel.lines) > most) {
             refuse_lines(picture_);
         }
-        panel.some_lines = std::ranges::count_if(values, [](double value) { return value > 0; }) > std::ssize(panel.lines);
     } else {
         panel.lines = visible_lines(head, most);
     }

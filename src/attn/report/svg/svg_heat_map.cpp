@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <utility>
+#include <variant>
 
 namespace attn::report {
 namespace {
@@ -19,6 +20,7 @@ constexpr double largest_cell = 44;
 constexpr double label_gap = 8; // between labels and cells
 constexpr Index most_named_cells = 4096;
 constexpr Index most_places = 8192; // on an axis, of two pixels each
+constexpr Index most_labelled = 32; // columns of one of several heads, whose cells get the height of a label
 
 /// Labels on lines of their own: larger ones where cells are.
 double font_for(double pitch)
@@ -36,10 +38,28 @@ void require_places(const Picture& picture)
     }
 }
 
+/// What a head takes at least, with all the words that are always drawn.
+Index least_bytes(const Shape& shape, const PlannedPicture& planned)
+{
+    constexpr Index of_head = 300, of_word = 43;
+    const Index rows = shape.at(1), columns = shape.at(2);
+    if (planned.layers) {
+        return of_head;
+    }
+    if (planned.plot == Plot::arcs) {
+        return of_head + (std::max(rows, columns) <= many_words ? of_word * (rows + columns) : 0);
+    }
+    return of_head + (columns <= most_labelled ? of_word * columns : 0);
+}
+
 } // namespace
 
 void require_picture_size(const Shape& shape, const PlannedPicture& planned)
 {
+    if (shape.front() > static_cast<Index>(most_bytes) / least_bytes(shape, planned)) {
+        throw Error(ErrorKind::too_large, "picture", fmt::format("{} heads {}", shape.front(), to_string(shape)),
+                    fmt::format("what fits into {} MB; choose some with --head", most_bytes / 1000000));
+    }
     require_cells(shape);
     if (planned.plot == Plot::heat_map && !planned.layers) {
         Picture picture;
@@ -78,7 +98,7 @@ void HeatMapPanels::choose_cells()
     constexpr double readable = 24;
     const bool one = picture_.heads == 1;
     const double room = one ? 640 : 320;
-    const Index labelled = one ? 80 : 32; // so many places get cells of the height of a label
+    const Index labelled = one ? 80 : most_labelled; // so many places get cells of the height of a label
     const auto cell = [&](Index count) {
         const double least = count <= labelled ? std::ceil(line_height * 10) : thinnest;
         return std::clamp(std::floor(room / static_cast<double>(count)), least, largest_cell);
@@ -129,8 +149,8 @@ void HeatMapPanels::choose_value_font()
     if (picture_.rows * picture_.columns > most_values || picture_.cells() > most_named_cells) {
         return;
     }
-    const double longest =
-        widest(picture_.values, [&](double value) { return text_width(picture_.rounded(value, options_.digits)); });
+    const auto width = [&](double value) { return text_width(picture_.rounded(value, options_.digits)); };
+    const double longest = std::visit([&](const auto& values) { return widest(values, width); }, picture_.values);
     for (const double font : {12.0, 11.0, 10.0, 9.0, 8.0}) {
         if (longest * font + padding <= cell_width_ && line_height * font + 2 <= cell_height_) {
             value_font_ = font;

@@ -50,6 +50,7 @@ inline constexpr double heading_height = title_font + 8 + note_font; ///< title 
 inline constexpr double body_gap = 20;                               ///< between them and the panels
 inline constexpr double key_gap = 28;
 inline constexpr std::size_t most_bytes = 30000000;
+inline constexpr Index many_words = 64; ///< of arcs: up to so many of a side are drawn, whether a line ends there or not
 
 /// What stands above a picture.
 struct Heading {
