@@ -36,7 +36,7 @@ HEADERS = {
         lambda: repeated(b'{"__metadata__":{', lambda i: b'"%x":"",' % (i % 1_000_000), b"}}"), "given twice"
     ),
     "tensors without elements": (
-        lambda: repeated(b"{", lambda i: b'"t%x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},' % i, b"}"), "got 'a'; allowed: 't0', "
+        lambda: repeated(b"{", lambda i: b'"t%x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},' % i, b"}"), "number of tensors: got more; allowed: up to 100000"
     ),
     "one name": (lambda: b'{"' + b"a" * SIZE + b'":1}', "allowed: an object"),
     "one name without an end": (lambda: b'{"' + b"a" * SIZE, "malformed JSON"),
@@ -97,15 +97,39 @@ def test_a_file_that_says_it_is_too_large_is_refused_unread(tmp_path, command):
     assert megabytes < 32, megabytes  # 128 where 64 MiB are allowed, 2,048 where 1 GiB is
 
 
+def many_tensors(count):
+    header = json.dumps({f"t{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(count)}).encode()
+    return struct.pack("<Q", len(header)) + header
+
+
+def many_members(count):
+    """An archive whose directory has room for them, and holds none."""
+    size = 46 * count
+    end = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, count, count, size, 4)
+    locator = struct.pack("<IIQI", 0x07064B50, 0, 4 + size, 1)
+    return b"PK\3\4" + bytes(size) + end + locator + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+
+
 @limits_memory
 @pytest.mark.parametrize("other, code, line", [("two.npz", 1, b"only in A"), ("many.safetensors", 0, b"0 compared, all equal")])
 def test_a_hundred_thousand_tensors_are_compared_in_little_memory(tmp_path, other, code, line):
-    header = json.dumps({f"t{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(100_000)}).encode()
-    (tmp_path / "many.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    (tmp_path / "many.safetensors").write_bytes(many_tensors(100_000))
     numpy.savez(tmp_path / "two.npz", a=numpy.zeros(1, "float32"), b=numpy.zeros(1, "float32"))
     done, _, megabytes = measured("compare", "many.safetensors", other, cwd=tmp_path)
     assert (done.code, done.err, done.out.count(line)) == (code, b"", 100_000)
     assert megabytes < 116, megabytes  # 143 with itself, when there was room for the places of all differences
+
+
+@limits_memory
+@pytest.mark.parametrize("make, count, message", [
+    (many_tensors, 300_000, "header: number of tensors: got more; allowed: up to 100000"),
+    (many_members, 100_001, "number of members: got 100001; allowed: up to 100000"),
+    (many_members, 100_000, "damaged zip archive: no directory entry where one should be")])
+def test_more_tensors_than_any_model_has_are_refused(tmp_path, make, count, message):
+    (tmp_path / "many").write_bytes(make(count))
+    done, _, megabytes = measured("compare", "many", "many", cwd=tmp_path)
+    assert_fails(done, 65, message)
+    assert megabytes < 80, megabytes  # 230
 
 
 @limits_memory

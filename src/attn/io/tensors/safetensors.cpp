@@ -67,6 +67,9 @@ public:
                 refuse_twice(std::exchange(has_metadata, true), key);
                 metadata();
             } else {
+                if (header_.tensors.size() == most_tensors) {
+                    throw Error(ErrorKind::data, what_ + ": number of tensors", "more", fmt::format("up to {}", most_tensors));
+                }
                 header_.tensors.emplace_back().name = key;
                 tensor();
             }

@@ -48,7 +48,7 @@ struct SafetensorsHeader {
 };
 
 /// What the header says. Throws Error(data) for what is no such JSON, for unknown types, lengths and offsets
-/// that do not fit, keys that are unknown, missing or given twice; `what` names the header.
+/// that do not fit, keys that are unknown, missing or given twice, and for more than most_tensors; `what` names the header.
 [[nodiscard]] SafetensorsHeader read_safetensors_header(std::string_view json, std::string_view what);
 
 /// What the format calls a type that we read.

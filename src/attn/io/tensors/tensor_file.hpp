@@ -5,12 +5,17 @@
 #include "attn/tensor/buffer.hpp"
 #include "attn/tensor/view.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace attn::io {
+
+/// In one file. Models split into files have some hundred in each, mixtures of experts a few thousand; each takes up to
+/// a kilobyte when two files are compared, whatever its bytes.
+inline constexpr std::size_t most_tensors = 100'000;
 
 enum class TensorFormat { npy, npz, safetensors };
 

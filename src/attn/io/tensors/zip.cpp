@@ -1,5 +1,6 @@
 #include "attn/io/tensors/zip.hpp"
 
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>
@@ -336,6 +337,10 @@ std::vector<ZipMember> zip_members(Bytes file, std::string_view what)
     Reader reader(file.first(directory.offset + directory.size), directory.offset, what);
     if (directory.members > directory.size / entry_size) {
         reader.refuse("more members than the directory has room for");
+    }
+    if (directory.members > most_tensors) {
+        throw Error(ErrorKind::data, fmt::format("{}: number of members", what), std::to_string(directory.members),
+                    fmt::format("up to {}", most_tensors));
     }
     std::vector<ZipMember> members;
     for (std::uint64_t i = 0; i < directory.members; ++i) {

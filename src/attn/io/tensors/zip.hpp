@@ -57,7 +57,7 @@ struct ZipMember {
 };
 
 /// In the order of the directory. Throws Error(data), naming `what`: anything that contradicts itself or the file, members that
-/// overlap, methods other than stored and deflated, sizes that deflate cannot reach.
+/// overlap, methods other than stored and deflated, sizes that deflate cannot reach, more members than most_tensors.
 [[nodiscard]] std::vector<ZipMember> zip_members(Bytes file, std::string_view what);
 
 /// The comment at its end. Throws Error(data) where there is no end record.
