@@ -89,7 +89,7 @@ Explained explain_recipe(const ExplainOptions& options, Format format, const Glo
         question.head = head;
         questions.push_back(question);
     }
-    std::vector<model::Explanation> rows = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+    std::vector<model::Explanation> rows = input.compute([&](const model::Recipe& recipe, const model::RunSettings& settings) {
         const model::Result result = model::run_for(questions, recipe, settings);
         std::vector<model::Explanation> each;
         std::ranges::transform(questions, std::back_inserter(each),

@@ -37,11 +37,11 @@ std::string command_without_what_if(const TypedArguments& operands)
                                        option_name(field::scale), option_name(field::hide)});
 }
 
-/// Results of the source, as they are asked for, to where they belong.
+/// Asks the source for what is to be shown, and has the report say and write it.
 int run(RunSource& source, RunReport& report, const RunOptions& options, const TypedArguments& operands, const Globals& globals)
 {
     const bool entries = source.gives_entries();
-    if (!options.runs_model) { // which has an introduction of its own, and a page without a what-if
+    if (!options.runs_model) { // a model has an introduction of its own, and a page without a what-if
         report.format().table.introduced = !options.show.given() && !options.lines && !entries;
         report.format().page.command = options.format == Format::html ? command_without_what_if(operands) : "";
     }

@@ -54,20 +54,20 @@ public:
     /// By which the files of the recipe are found.
     [[nodiscard]] FileSearch search() const { return {folder_, settings_.origin}; }
 
-    /// compute(recipe, settings) with little memory allowed or, where that is too little, with what there is.
-    template <typename Compute>
-    [[nodiscard]] auto computed(Compute compute)
+    /// model(recipe, settings) with little memory allowed or, where that is too little, with what there is.
+    template <typename Model>
+    [[nodiscard]] auto compute(Model model)
     {
         settings_.memory_limit = small_memory;
         try {
-            return compute(recipe_, settings_);
+            return model(recipe_, settings_);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::too_large) {
                 throw;
             }
         }
         settings_.memory_limit = memory_limit();
-        return compute(recipe_, settings_);
+        return model(recipe_, settings_);
     }
 
 private:

@@ -123,14 +123,14 @@ private:
     }
 
     /// Where the words of one side come from.
-    struct Origin {
+    struct Embedding {
         Target by_position; ///< as drawn
         Target by_id;       ///< the table; where there is none, that of all
         Target read_by;     ///< the projection
     };
 
     /// As drawn by position, or looked up by id; with the sinusoids of its positions, if asked for.
-    Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
+    Sequence<Scalar> embed(const std::vector<Index>& ids, const Embedding& from) const
     {
         const auto placed = [&](Tensor<Scalar> X) {
             if (const auto* learned = prepared_.parameter(Target::position_embedding)) {
@@ -222,10 +222,10 @@ private:
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
         inputs.score_parameters = score_parameters();
-        std::vector<std::uint8_t> kept;
+        std::vector<std::uint8_t> not_dropped;
         if (options.dropout) {
-            kept = draw_kept(*options.dropout, {l.H, l.T, K.rows()});
-            inputs.kept = row_major_view(ElementType::boolean, {1, l.H, l.T, K.rows()}, std::as_bytes(std::span(kept)));
+            not_dropped = draw_kept(*options.dropout, {l.H, l.T, K.rows()});
+            inputs.kept = row_major_view(ElementType::boolean, {1, l.H, l.T, K.rows()}, std::as_bytes(std::span(not_dropped)));
         }
         const Shape shape{l.H, queries.rows(), K.rows()};
         tell("attention", shape);

@@ -343,7 +343,7 @@ Show everything(const Recipe& recipe)
          .mean = is_mean(recipe.head)});
 }
 
-// Each resolved_… judges what it gives.
+// Judged as it is made, in the order of the members: resolved_words also finds whether settings and options go together.
 ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const RunSettings& its_settings,
                          BatchRunner::Shared* shared)
     : config(its_config), settings(its_settings), preparations(shared == nullptr ? nullptr : &shared->preparations),
