@@ -83,7 +83,7 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
             return std::nullopt;
         }
         throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
-                    fmt::format("the formats {}, no ending, or any ending with {}{}", list_of(allowed), format_name,
+                    fmt::format("the formats {}, no ending, or any other with {}{}", list_of(allowed), format_name,
                                 did_you_mean(text, names_of(endings, &Ending::text))));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
@@ -188,8 +188,9 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     const std::optional<Format> wanted = json ? Format::json : said;
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed, elsewhere) : std::nullopt;
     if (wanted && by_ending && !info_of(*wanted).ending.ends_with(info_of(*by_ending).ending)) { // a recipe is JSON, too
-        throw Error(ErrorKind::usage, fmt::format("the format {} contradicts the ending of {}; allowed: {}, or no ending",
-                                                  name_of(*wanted), in_quotes(*path), info_of(*wanted).ending));
+        throw Error(ErrorKind::usage,
+                    fmt::format("the format {} contradicts the ending of {}; allowed: {}, or an ending of no format",
+                                name_of(*wanted), in_quotes(*path), info_of(*wanted).ending));
     }
     return wanted.value_or(by_ending.value_or(allowed.front()));
 }

@@ -192,11 +192,16 @@ std::string SetKeys::instead_of(std::string_view option, std::string_view typed)
     if (key == keys_.end()) {
         return {};
     }
-    const bool flag = key->allowed.type == FieldType::flag;
-    const std::string_view value = !typed.empty()       ? typed
-                                   : flag               ? (option.starts_with("--no-") ? "false" : "true")
-                                   : names_values(*key) ? key->offered.back()
-                                                        : std::string_view(key->symbol);
+    std::string value(typed);
+    if (typed.empty() && key->allowed.type == FieldType::flag) {
+        value = option.starts_with("--no-") ? "false" : "true";
+    } else if (typed.empty() && names_values(*key)) {
+        for (const std::string& each : key->offered) {
+            value += (value.empty() ? "" : "|") + each;
+        }
+    } else if (typed.empty()) {
+        value = key->symbol;
+    }
     return fmt::format("{} is now {} {}={}", option, model::option::set, key->key, value);
 }
 

@@ -38,7 +38,7 @@ public:
     /// Reads KEY=VALUE. Throws Error(usage): no such key, one that has an option, a second value, a value that is not allowed.
     void set(std::string_view text);
 
-    /// "--rounding is now --set rounding=step" for an option that became a key; `typed` is what stood behind "=".
+    /// "--rounding is now --set rounding=stage|step" for an option that became a key; `typed` is what stood behind "=".
     [[nodiscard]] std::string instead_of(std::string_view option, std::string_view typed) const;
 
 private:
