@@ -44,13 +44,14 @@ struct ColourScale {
     Shade shade = Shade::absolute;
 
     static constexpr int decades = 4; ///< of Shade::log
-    /// 0 … 1 from end to end; beyond them outside of that. By halves, for high - low may be more than a double can hold.
+    /// 0 … 1 from end to end; beyond them outside of that.
     [[nodiscard]] double share(double value) const
     {
         if (shade == Shade::log) {
             return value > 0 ? 1 + std::log10(value / high) / decades : 0;
         }
-        return (value / 2 - low / 2) / (high / 2 - low / 2);
+        const double range = high - low;
+        return std::isinf(range) ? (value / 2 - low / 2) / (high / 2 - low / 2) : (value - low) / range;
     }
 };
 

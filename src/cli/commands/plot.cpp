@@ -347,6 +347,7 @@ int execute_plot(PlotOptions& options, const TypedArguments& operands, const Glo
     output.show_progress(stages);
     TensorInputs inputs;
     model::Result result = read_file(options, inputs, globals.most_bytes());
+    inputs.require_apart_from(options.output.path);
     if (!options.head.empty() && !result.foreign) { // of a tensor what was asked for was read alone
         model::keep_heads(result, options.head, model::Origin::options_alone(option_name));
     }

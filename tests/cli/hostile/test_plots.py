@@ -70,6 +70,14 @@ def test_a_picture_of_more_heads_than_fit_is_not_there_twice(tmp_path, heads, op
 
 
 @limits_memory
+def test_one_head_that_does_not_fit_is_not_drawn_to_its_end(tmp_path):
+    numpy.save(tmp_path / "large.npy", numpy.random.default_rng(0).random((2000, 2000), dtype="float32"))
+    done, _, megabytes = measured("plot", "large.npy", "-o", "x.svg", cwd=tmp_path)
+    assert_fails(done, 71, "picture: got 2000 × 2000 cells; allowed: what fits into 30 MB")
+    assert megabytes < 64 + BASE, megabytes  # 96
+
+
+@limits_memory
 def test_words_beyond_the_rows_are_counted_and_not_kept(tmp_path):
     numpy.save(tmp_path / "w.npy", numpy.eye(2, dtype="float32"))
     (tmp_path / "words").write_bytes(b"w\n" * 10_000_000)

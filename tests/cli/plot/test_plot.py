@@ -103,6 +103,14 @@ def test_arcs_of_odd_numbers_are_valid(values, tmp_path):
         assert 0 <= float(path.get("stroke-opacity")) <= 1
 
 
+@pytest.mark.parametrize("values, blue", [([[0.0, 5e-324], [5e-324, 0.0]], 2), ([[0.0, -5e-324], [0.0, 0.0]], 3), ([[1.797e308, -1.797e308]], 1)])
+def test_a_heat_map_of_the_least_and_the_largest_numbers_has_both_ends_of_its_colours(values, blue, tmp_path):
+    numpy.save(tmp_path / "odd.npy", numpy.array(values))
+    root = plot(tmp_path / "odd.npy", "--quiet")
+    cells = [cell.get("fill") for cell in root.iter(NAMESPACE + "rect") if cell.find(NAMESPACE + "title") is not None]
+    assert (cells.count("#081a3f"), len(set(cells)), len(cells)) == (blue, 2, len(values) * 2)
+
+
 def test_other_arrays_must_go_with_the_weights():
     saved = json.loads(succeeds("run", SENTENCE, "--show", "all", "--json").out)
     saved["queries"] = 1.0
@@ -283,3 +291,17 @@ def test_a_title(folder):
 def test_more_heads_than_a_picture_could_hold_are_refused_before_they_are_read(tmp_path):
     numpy.save(tmp_path / "w.npy", numpy.zeros((100001, 1, 1), "float32"))
     assert_fails(run("plot", tmp_path / "w.npy", "--format", "svg"), 71, "picture: got 100001 heads (100001, 1, 1); allowed: what fits into 30 MB; choose some with --head")
+
+
+@pytest.mark.parametrize("output, arguments", [
+    ("w.txt", ["w.txt"]), ("./w.txt", ["w.txt"]), ("link.svg", ["w.txt"]), ("hard.svg", ["w.txt"]), ("w.txt", ["link.svg"]),
+    ("words.txt", ["w.txt", "--tokens", "words.txt"]), ("words.txt", ["w.txt", "--key-tokens", "words.txt"]), ("r.svg", ["r.svg"])])
+def test_a_file_that_is_read_is_not_overwritten(tmp_path, output, arguments):
+    (tmp_path / "w.txt").write_text("0.5 0.5\n0.1 0.9\n")
+    (tmp_path / "words.txt").write_text("to\nbe\n")
+    (tmp_path / "r.svg").write_bytes(succeeds("run", "to be", "--json").out)
+    (tmp_path / "link.svg").symlink_to("w.txt")
+    (tmp_path / "hard.svg").hardlink_to(tmp_path / "w.txt")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert_fails(run("plot", *arguments, "-o", output, cwd=tmp_path), 2, f"-o: got '{output}', which is also read; allowed: another file")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

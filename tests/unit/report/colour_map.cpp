@@ -125,6 +125,9 @@ TEST(ColourScale, GoesFromEndToEnd)
     EXPECT_EQ(scale.share(3), 1);
     constexpr double most = std::numeric_limits<double>::max();
     EXPECT_EQ((ColourScale{.low = -most, .high = most}.share(0)), 0.5);
+    constexpr double least = std::numeric_limits<double>::denorm_min();
+    EXPECT_EQ((ColourScale{.low = 0, .high = least}.share(least)), 1);
+    EXPECT_EQ((ColourScale{.low = 0, .high = least}.share(0)), 0);
 }
 
 TEST(ColourScale, OfLogarithmsHasFourDecades)

@@ -103,7 +103,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
             append_head_name(out, picture, i, {x, y + head_font / 2, size.width});
         }
         panels.append_panel(out, i, {x, y + head + size.header, i % grid.columns == 0});
-        require_size(out, picture);
+        require_size(out.size(), picture);
     }
     key.append(out, key_x, key_y);
     out += "</svg>\n";
@@ -174,9 +174,9 @@ std::string opening(const PictureSize& size, const Heading& heading, const SvgOp
     return out;
 }
 
-void require_size(const std::string& svg, const Picture& picture)
+void require_size(std::size_t bytes, const Picture& picture)
 {
-    if (svg.size() > most_bytes) {
+    if (bytes > most_bytes) {
         const std::string heads = picture.heads == 1 ? "" : fmt::format("{} × ", picture.heads);
         refuse_picture(picture, fmt::format("{}{} × {} cells", heads, picture.rows, picture.columns),
                        fmt::format("what fits into {} MB", most_bytes / 1000000));

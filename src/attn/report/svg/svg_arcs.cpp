@@ -225,7 +225,7 @@ void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& pla
     for (const model::Pair& line : panel.lines) {
         const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
         append_line(out, line, y(place_of(panel.rows, line.query)), y(place_of(panel.columns, line.key)), place);
-        require_size(out, picture_);
+        require_size(out.size(), picture_);
     }
     out += "</g>\n";
     append_words(out, panel, place);

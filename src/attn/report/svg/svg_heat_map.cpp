@@ -233,13 +233,17 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
     };
     std::array<std::string, 256> paths;
     std::array<Pen, paths.size()> pens;
+    std::size_t size = out.size();
     const auto level = [&](Index row, Index column) -> Index {
         const std::size_t cell = picture_.place(head, row, drawn_column(column));
         return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(cell), paths.size()));
     };
     for_each_run(picture_.rows, picture_.columns, level, [&](Index row, Index begin, Index end, std::size_t of) {
         const Pen pen = std::exchange(pens.at(of), {row, end}); // relative moves are shorter than places
-        paths.at(of) += fmt::format("m{} {}h{}", begin - pen.column, row - pen.row, end - begin);
+        const std::string stroke = fmt::format("m{} {}h{}", begin - pen.column, row - pen.row, end - begin);
+        paths.at(of) += stroke;
+        size += stroke.size();
+        require_size(size, picture_); // one head alone may have too many
     });
     out += "<rect" + attribute("x", place.x) + attribute("y", place.y);
     out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_fill) + "/>\n";

@@ -108,7 +108,7 @@ void append_strokes(std::string& out, std::span<const std::string> paths, const 
                                       const SvgOptions& options);
 
 /// Throws Error(too_large) when a picture has grown beyond 30 MB.
-void require_size(const std::string& svg, const Picture& picture);
+void require_size(std::size_t bytes, const Picture& picture);
 
 /// Text whose middle lies on `y`. `attributes` begin with a space.
 void append_text(std::string& out, std::string_view text, double x, double y, double font, std::string_view attributes = "");
