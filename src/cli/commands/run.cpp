@@ -9,6 +9,7 @@
 #include "cli/commands/run_report.hpp"
 #include "cli/output/hints.hpp"
 #include "cli/system/exit_code.hpp"
+#include "cli/system/files.hpp"
 
 #include <array>
 #include <utility>
@@ -76,6 +77,9 @@ int execute_run(RunOptions& options, const TypedArguments& operands, const Globa
     options.max_input_bytes = globals.max_input_bytes.value_or(options.max_input_bytes);
     finish_run_options(operands, options);
     refuse_documents(options);
+    if (options.lines) {
+        require_apart(options.output.path, *options.lines);
+    }
     if (!options.against.given()) {
         warn_of_other_meaning(operands, "--lines reads a file", log);
         if (options.show.given() && operands.words.size() == 1 && is_shown_name(operands.words.front())) {

@@ -47,7 +47,7 @@ std::string folder_of(const std::string& name)
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
                     fmt::format("{}, which are built in, the path of a folder, with a slash{}, or of a {}", names,
-                                is_there(name) ? ", such as ./" + name : "", gguf_ending));
+                                is_there(name) ? ", such as ./" + visible_path(name) : "", gguf_ending));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {

@@ -153,9 +153,6 @@ void RunInput::require_apart_from(const std::optional<std::string>& output) cons
     if (options_.recipe && !io::find(io::builtin_recipes(), *options_.recipe)) {
         require_apart(output, *options_.recipe);
     }
-    if (options_.lines) {
-        require_apart(output, *options_.lines);
-    }
 }
 
 std::string standard_sentence(const InputOptions& options, std::string_view otherwise)

@@ -40,7 +40,7 @@ public:
 
     /// Opens the files that the recipe names, for a result that will be written in this format. Throws as load_files.
     void load(Format format);
-    /// Throws Error(usage) when -o names a file that was loaded, or that the recipe or the lines come from.
+    /// Throws Error(usage) when -o names a file that was loaded, or that the recipe comes from.
     void require_apart_from(const std::optional<std::string>& output) const;
     /// Takes standard_sentence().
     void read_standard_input(std::string_view otherwise);

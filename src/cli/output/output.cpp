@@ -130,10 +130,10 @@ std::optional<Output::Place> place_of(const std::string& path)
     if (exists && S_ISDIR(old.st_mode)) {
         cannot_create(place.name, EISDIR);
     }
+    require_apart(path, "-");
     if (descriptor_named(path) || (exists && !S_ISREG(old.st_mode))) {
         return std::nullopt;
     }
-    require_apart(path, "-");
     place.target = target_of(path, exists, place.name);
     // Renaming could replace a file that is write-protected; who protected it did not mean that.
     if (exists && ::access(place.target.c_str(), W_OK) != 0) {

@@ -57,6 +57,7 @@ def test_a_file_that_is_read_is_not_replaced(tmp_path):
     (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\n")
     (tmp_path / "link.json").symlink_to("p.json")
     os.link(tmp_path / "p.json", tmp_path / "same.json")
+    os.link(tmp_path / "words.txt", tmp_path / "hard.txt")
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     table = ["--embeddings", "rows.npz", "--set", "embeddings.words.file=words.txt"]
     for output, *options in (
@@ -74,7 +75,11 @@ def test_a_file_that_is_read_is_not_replaced(tmp_path):
     for recipe in ("mine.recipe.json", "./mine.recipe.json", "p.json"):
         for command in (["run"], ["explain", "--query", "a", "--format", "json"]):
             assert_fails(run(*command, "--recipe", recipe, "-o", recipe, cwd=tmp_path), 2, "which is also read")
-    assert_fails(run("run", "--lines", "words.txt", "-o", "words.txt", cwd=tmp_path), 2, "which is also read")
+    for model in ([], ["--model", "induction"]):
+        for output in ("words.txt", "./words.txt", "hard.txt"):
+            assert_fails(run("run", "--lines", "words.txt", *model, "--json", "-o", output, cwd=tmp_path), 2, "which is also read")
+    for opened in ("-o /dev/fd/3 3<> words.txt", "-o /dev/stdin 0<> words.txt"):
+        assert shell(f'cd {tmp_path} && "$A" run --json < words.txt {opened}').code == 2
     assert_fails(shell(f'cd {tmp_path} && "$A" run --recipe - -o mine.recipe.json < mine.recipe.json'), 2, "which is also read")
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
     succeeds("run", "--recipe", "mine.recipe.json", "-o", "other.recipe.json", cwd=tmp_path)
