@@ -221,8 +221,8 @@ private:
             if (call.options.softcap) { // dscaled_scores = dmasked_scores ∘ (1 - (capped_scores / c)²)
                 const double cap = *call.options.softcap;
                 d = of_seen(d, [&](Index i, Index j) {
-                    const double tanh = static_cast<double>(stages[Stage::capped_scores](i, j)) / cap;
-                    return static_cast<double>(d(i, j)) * (1 - tanh * tanh);
+                    const double tanh = math::tanh(static_cast<double>(stages[Stage::scaled_scores](i, j)) / cap);
+                    return static_cast<double>(d(i, j)) * (1 - tanh * tanh); // of rounded capped scores, it would never be 0
                 });
             }
             for (Index i = 0; i < count; ++i) {
@@ -415,7 +415,7 @@ GradientSums attention_backward(const AttentionInputs& inputs, const AttentionOp
     const Rounding rounding = options.stage_type == ElementType::float32 ? Rounding::step : Rounding::stage;
     BackwardCall call{inputs, forward, loss, outputs, {}, options.factor().value_or(usual), rounding};
     call.wanted[Stage::scores] = true;
-    call.wanted[Stage::capped_scores] = true;
+    call.wanted[Stage::scaled_scores] = true;
     call.wanted[Stage::weights] = true;
     call.wanted[Stage::lse] = !inputs.sinks.empty();
     call.wanted[Stage::head_context] = options.stage_type.has_value();

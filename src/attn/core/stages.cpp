@@ -86,6 +86,19 @@ RowVector<Step> lengths_of_rows(const Matrix<Step>& vectors)
     return lengths;
 }
 
+/// Each row by a power of two of its own, where squares of its numbers may leave the range of double. No cosine changes by it.
+void keep_squares_in_range(Matrix<double>& vectors)
+{
+    constexpr int largest = 400;
+    for (Index i = 0; i < vectors.rows(); ++i) {
+        const double most = vectors.cols() == 0 ? 0 : vectors.row(i).cwiseAbs().maxCoeff();
+        if (const int exponent = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0; std::abs(exponent) > largest) {
+            vectors.row(i) = vectors.row(i).unaryExpr([&](double number) { return std::ldexp(number, -exponent); });
+        }
+    }
+}
+void keep_squares_in_range(Matrix<float>& /*vectors*/) {} // these round as float32 does
+
 /// What becomes of a product q·k beside |q| and |k|, rounded to Step after every operation.
 template <typename Step>
 Step of_product(Score score, Step product, Step q, Step k)
@@ -144,11 +157,13 @@ Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const MatrixView
         return product<Scalar>(Q, K_transposed, rounding);
     }
     return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
-        const Matrix<Step> queries = Q.template cast<Step>();
-        const Matrix<Step> keys = K_transposed.template cast<Step>();
-        Matrix<Step> made = sum_of_terms<Step, Step>(queries, keys);
+        Matrix<Step> queries = Q.template cast<Step>();
+        Matrix<Step> keys = K_transposed.transpose().template cast<Step>();
+        keep_squares_in_range(queries);
+        keep_squares_in_range(keys);
+        Matrix<Step> made = sum_of_terms<Step, Step>(queries, keys.transpose());
         const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
-        const RowVector<Step> of_keys = lengths_of_rows<Step>(keys.transpose());
+        const RowVector<Step> of_keys = lengths_of_rows<Step>(keys);
         for (Index i = 0; i < made.rows(); ++i) {
             for (Index j = 0; j < made.cols(); ++j) {
                 made(i, j) = of_product<Step>(score, made(i, j), of_queries(i), of_keys(j));

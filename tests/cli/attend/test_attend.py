@@ -55,6 +55,18 @@ def test_a_mask_beyond_float32_names_the_option_of_attend(tmp_path):
     succeeds(*call, "--out-dtype", "float64", cwd=tmp_path)
 
 
+def test_a_mask_of_the_least_float32_is_read_as_numpy_prints_it(tmp_path):
+    numpy.save(tmp_path / "q.npy", normal(1, 2, 2))
+    mask = numpy.array([[0, numpy.finfo("f4").min], [0, 0]], "f4")
+    numpy.save(tmp_path / "m.npy", mask)
+    (tmp_path / "m.txt").write_text(str(mask))
+    call = ("attend", *"-q q.npy -k q.npy -v q.npy --mask".split())
+    assert succeeds(*call, "m.txt", cwd=tmp_path).out == succeeds(*call, "m.npy", cwd=tmp_path).out
+    for beyond, code in ((3.4028235677973362e38, 0), (3.4028235677973366e38, 65)):  # the largest double that rounds to a float32; the next
+        numpy.save(tmp_path / "m.npy", numpy.array([[0, -beyond], [0, 0]]))
+        assert run(*call, "m.npy", cwd=tmp_path).code == code
+
+
 def test_integers_are_allowed_where_bools_are_not(tmp_path):
     for name, dtype in (("b.npy", bool), ("i32.npy", numpy.int32), ("i64.npy", numpy.int64)):
         numpy.save(tmp_path / name, numpy.ones((2, 3), dtype))

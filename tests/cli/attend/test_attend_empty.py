@@ -113,3 +113,10 @@ def test_values_without_a_dimension_give_none_and_queries_need_one(tmp_path):
         numpy.save(tmp_path / f"{name}.npy", normal(1, T, 0))
     done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", cwd=tmp_path)
     assert_fails(done, 65)
+
+
+def test_no_batch_shows_no_mistake(tmp_path):
+    numpy.save(tmp_path / "none.npy", numpy.ones((0, 1, 1, 1), "float32"))
+    for options in ((), ("--grad-ones",), ("--grad-ones", "--show", "dk", "--causal")):
+        report = succeeds("attend", *"-q none.npy -k none.npy -v none.npy --blind-spots --json".split(), *options, cwd=tmp_path).json
+        assert report["seen"] == 0

@@ -207,3 +207,23 @@ def test_so_it_is_of_the_way_forward_but_masked_scores_are_infinite_anyhow(folde
     succeeds("attend", *given, "--causal", "--show", "masked_scores,context", "-o", "out.npz", cwd=folder)
     numpy.save(folder / "far_v.npy", numpy.array([[1e5, 2], [3, 4]], "f4"))
     assert "context: a number is beyond float16" in run("attend", *given, "-o", "out.npz", cwd=folder).message
+
+
+@pytest.mark.parametrize("cap, scale", [("1e-45", "1"), ("0.1", "1e5")])
+def test_a_score_that_reaches_its_softcap_has_no_gradient(tmp_path, cap, scale):
+    for name, array in {"q": [[1, 2]], "k": [[1, 0.5], [0.5, -1.5]], "v": [[1], [2.5]]}.items():
+        numpy.save(tmp_path / f"{name}.npy", numpy.float32(array))
+    assert (stages(tmp_path, "--grad-ones", "--softcap", cap, "--scale", scale, "--show", "dq")["dq"] == 0).all()
+
+
+def test_what_leaves_float32_and_float64_on_its_way_is_told(tmp_path):
+    for name, array in {"q": [[1, 0]], "k": numpy.eye(2), "v": [[1, 1], [1, -1]], "g": [[3e38, 3e38]]}.items():
+        numpy.save(tmp_path / f"{name}.npy", numpy.float32(array))
+    done = run("attend", *QKV, "--grad", "g.npy", "--show", "dq", cwd=tmp_path)
+    assert (done.code, done.message) == (0, "attn-cli: warning: dq: a number on its way is beyond float32; --out-dtype float64 avoids it\n")
+    assert run("attend", *QKV, "--grad", "g.npy", "--show", "dq", "--out-dtype", "float64", cwd=tmp_path).message == ""
+    assert run("attend", *QKV, "--grad", "g.npy", "--show", "dq", "--allow-nonfinite", cwd=tmp_path).message == ""
+    numpy.save(tmp_path / "v.npy", numpy.full((2, 1), numpy.finfo(float).max))
+    for name, array in {"q": [[1]], "k": [[0], [0.7]]}.items():
+        numpy.save(tmp_path / f"{name}.npy", numpy.float64(array))
+    assert run("attend", *QKV, cwd=tmp_path).message == "attn-cli: warning: context: a number on its way is beyond float64\n"

@@ -77,7 +77,7 @@ def test_a_file_that_is_read_is_not_replaced(tmp_path):
             assert_fails(run(*command, "--recipe", recipe, "-o", recipe, cwd=tmp_path), 2, "which is also read")
     for model in ([], ["--model", "induction"]):
         for output in ("words.txt", "./words.txt", "hard.txt"):
-            assert_fails(run("run", "--lines", "words.txt", *model, "--json", "-o", output, cwd=tmp_path), 2, "which is also read")
+            assert_fails(run("run", "--lines", "words.txt", *model, "-o", output, cwd=tmp_path), 2, "which is also read")
     for opened in ("-o /dev/fd/3 3<> words.txt", "-o /dev/stdin 0<> words.txt"):
         assert shell(f'cd {tmp_path} && "$A" run --json < words.txt {opened}').code == 2
     assert_fails(shell(f'cd {tmp_path} && "$A" run --recipe - -o mine.recipe.json < mine.recipe.json'), 2, "which is also read")

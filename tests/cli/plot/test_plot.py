@@ -103,7 +103,8 @@ def test_arcs_of_odd_numbers_are_valid(values, tmp_path):
         assert 0 <= float(path.get("stroke-opacity")) <= 1
 
 
-@pytest.mark.parametrize("values, blue", [([[0.0, 5e-324], [5e-324, 0.0]], 2), ([[0.0, -5e-324], [0.0, 0.0]], 3), ([[1.797e308, -1.797e308]], 1)])
+@pytest.mark.parametrize("values, blue", [([[0.0, 5e-324], [5e-324, 0.0]], 2), ([[0.0, -5e-324], [0.0, 0.0]], 3), ([[1.797e308, -1.797e308]], 1),
+                                          ([[0.0, -1.7976931348623157e308], [0.0, 0.0]], 3)])
 def test_a_heat_map_of_the_least_and_the_largest_numbers_has_both_ends_of_its_colours(values, blue, tmp_path):
     numpy.save(tmp_path / "odd.npy", numpy.array(values))
     root = plot(tmp_path / "odd.npy", "--quiet")
@@ -305,3 +306,15 @@ def test_a_file_that_is_read_is_not_overwritten(tmp_path, output, arguments):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert_fails(run("plot", *arguments, "-o", output, cwd=tmp_path), 2, f"-o: got '{output}', which is also read; allowed: another file")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_integers_are_drawn_as_they_are(tmp_path):
+    numpy.save(tmp_path / "i.npy", numpy.array([[2**24 + 1, 123456789]]))
+    done = run("plot", "i.npy", cwd=tmp_path)
+    assert [text.rsplit(" ", 1)[1] for text in tooltips(parse(done.out))] == ["16777217.0", "123456789.0"]
+
+
+@pytest.mark.parametrize("row, total", [([1e-308, 3e-308], "4e-308"), ([5e-324, 1.79e308], "1.79e+308"), ([0.25, 0.5], "0.75")])
+def test_a_sum_is_told_in_any_range(row, total, tmp_path):
+    numpy.save(tmp_path / "w.npy", numpy.array([row]))
+    assert f"row 0 of head 0 sums to {total}, not 1" in run("plot", "w.npy", cwd=tmp_path).message

@@ -259,3 +259,14 @@ def test_a_recipe_draws_what_its_scores_read_and_nothing_else(tmp_path):
 def test_the_tiled_path_says_what_it_does_not_compute(options, what):
     done = run("run", SENTENCE, "--isa", "auto", *options)
     assert done.code == 0 and (what in done.message or done.message == ""), done.message
+
+
+@pytest.mark.parametrize("length", [1, 5e-324, 1e-170, 1e-160, 1e154, 1e200, 1.5e308])
+def test_cosine_does_not_depend_on_lengths(length, tmp_path):
+    for q, k in ((length, 1), (1, length), (length, length), (length, 1 / max(length, 1e-300))):
+        draws = {"queries": [[0, q], [q, q]], "keys": [[k, 0], [k, k], [0, 0]], "values": [[1], [1], [1]]}
+        recipe = {"schema": "attn-cli/recipe/1", "input": {"positions": 2, "key_positions": 3}, "dtype": "float64",
+                  "draws": [{"tensor": name, "values": values} for name, values in draws.items()], "attention": {"score": "cosine"}}
+        (tmp_path / "r.json").write_text(json.dumps(recipe))
+        scores = numpy.array(succeeds("run", "--recipe", tmp_path / "r.json", "--show", "scores", "--json").json["scores"][0])
+        assert numpy.abs(scores - [[0, 0.5**0.5, 0], [0.5**0.5, 1, 0]]).max() < 1e-15

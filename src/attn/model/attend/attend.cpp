@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -236,6 +237,20 @@ std::optional<std::string> note_of_infinity(const AskedStage& stage, const Store
                        name_of(stage.type));
 }
 
+/// The same of float32 and float64 where the scores are in their range. A row without keys may have the context nan.
+std::optional<std::string> note_of_overflow(const AskedStage& stage, const StoredTensor& tensor)
+{
+    if (is_half(stage.type) || !(is_gradient(stage.item) || stage.item == Item::context)) {
+        return std::nullopt;
+    }
+    const double largest = largest_magnitude(tensor.view());
+    if (std::isfinite(largest) || (std::isnan(largest) && !is_gradient(stage.item))) {
+        return std::nullopt;
+    }
+    return fmt::format("{}: a number on its way is beyond {}{}", tensor.name, name_of(stage.type),
+                       stage.type == ElementType::float32 ? "; --out-dtype float64 avoids it" : "");
+}
+
 } // namespace
 
 AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
@@ -287,8 +302,10 @@ AttendResult attend(const ResolvedAttend& call)
         result.warnings.push_back(fmt::format("scores: a dot product overflowed {}", what_then));
     }
     for (std::size_t at = 0; at < call.stages.size() && !overflowed && !options.allow_nonfinite; ++at) {
-        if (std::optional<std::string> doubt = note_of_infinity(call.stages[at], result.tensors[at])) {
-            result.warnings.push_back(std::move(*doubt));
+        for (const auto note : {note_of_infinity, note_of_overflow}) {
+            if (std::optional<std::string> doubt = note(call.stages[at], result.tensors[at])) {
+                result.warnings.push_back(std::move(*doubt));
+            }
         }
     }
     return result;

@@ -25,9 +25,15 @@ namespace {
 constexpr std::string_view weights_name = name_of(Item::weights);
 
 /// float64 as such, what is narrower as float32, which holds it exactly.
+/// Whether float32 would round its numbers.
+bool needs_double(ElementType type)
+{
+    return type == ElementType::float64 || type == ElementType::int32 || type == ElementType::int64;
+}
+
 AnyTensor load_any(const TensorView& view)
 {
-    return view.type == ElementType::float64 ? AnyTensor(load<double>(view)) : AnyTensor(load<float>(view));
+    return needs_double(view.type) ? AnyTensor(load<double>(view)) : AnyTensor(load<float>(view));
 }
 
 /// (H, T, S) with some of its rows; none named: all.
@@ -46,7 +52,7 @@ AnyTensor load_rows(const TensorView& view, const std::vector<Index>& rows)
         return AnyTensor(std::move(some));
     };
     const Shape shape{view.shape[0], std::ssize(rows), view.shape[2]};
-    return view.type == ElementType::float64 ? gathered(Tensor<double>(shape)) : gathered(Tensor<float>(shape));
+    return needs_double(view.type) ? gathered(Tensor<double>(shape)) : gathered(Tensor<float>(shape));
 }
 
 std::vector<std::string> positions(Index count)
@@ -483,8 +489,10 @@ std::optional<std::string> doubt_about(const Result& result, const Layer& layer)
             for (Index row = 0; row < weights.shape[1]; ++row) {
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
+                    const auto single = static_cast<float>(sum); // short, where it holds the sum
                     return fmt::format("these are not weights: {} of {} sums to {}, not 1; {}", row_text(result, row),
-                                       layer.name_of_head(head), math::shortest(static_cast<float>(sum)), range);
+                                       layer.name_of_head(head),
+                                       std::isnormal(single) ? math::shortest(single) : math::shortest(sum), range);
                 }
             }
         }

@@ -38,12 +38,12 @@ void require_numbers(const TensorView& view, const std::string& what)
 
 void require_float32_range(const TensorView& view, const std::string& what, std::string_view wider)
 {
-    constexpr double most = std::numeric_limits<float>::max();
-    if (view.type != ElementType::float64 || largest_magnitude(view) <= most) {
+    constexpr double least_beyond = 0x1.ffffffp127; // what is smaller rounds to a number of float32
+    if (view.type != ElementType::float64 || largest_magnitude(view) < least_beyond) {
         return;
     }
     const std::vector<double> values = load<double>(view).values;
-    const auto beyond = [](double value) { return std::isfinite(value) && std::abs(value) > most; };
+    const auto beyond = [](double value) { return std::isfinite(value) && std::abs(value) >= least_beyond; };
     const auto first = std::ranges::find_if(values, beyond);
     if (first != values.end()) { // infinities and NaN are no matter of range
         throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index_of(view.shape, first - values.begin()))),

@@ -284,9 +284,10 @@ Ticks round_ticks(double low, double high)
     }
     const auto [step, digits] = round_up((high - low) / steps);
     const double slack = step * 1e-6;
-    const double first = std::ceil((low - slack) / step);
+    constexpr double most = std::numeric_limits<double>::max();
+    const double first = std::ceil(std::max(low - slack, -most) / step);
     Ticks ticks{{}, digits};
-    const double last = std::min(high + slack, std::numeric_limits<double>::max());
+    const double last = std::min(high + slack, most);
     for (int i = 0; i <= steps && (first + i) * step <= last; ++i) {
         ticks.values.push_back((first + i) * step + 0.0); // never -0
     }

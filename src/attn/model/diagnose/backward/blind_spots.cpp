@@ -85,7 +85,7 @@ struct OtherCall {
     /// By the first and the last group, if nothing is summed over all.
     bool passes(const Variant& variant)
     {
-        if (pass.sums_groups() || variant.backward.heads_swapped) {
+        if (pass.sums_groups() || variant.backward.heads_swapped || pass.groups() == 0) {
             return after_all(tests, pass.differentiate(variant, {})).unseen();
         }
         return passes(variant, 0) && passes(variant, pass.groups() - 1);
