@@ -659,7 +659,7 @@ def test_nan_is_a_finding(qkv, tmp_path):
     assert line == f"mine.npy: differs in 10 of {H * T * D}, by up to inf; no listed mistake gives it"
     assert run("attend", *QKV, *CAUSAL, "-o", "right.npy", cwd=tmp_path).code == 0
     text = run("compare", "mine.npy", "right.npy", cwd=tmp_path).text
-    assert "; 9 of these with NaN or infinity, first at [1][2][3] nan, " in text
+    assert "; 9 of these differ by NaN or infinity, first at [1][2][3] nan, " in text
     assert "; largest finite difference 1.25e-01 at [0][0][0]" in text and "; largest finite relative " in text
 
 

@@ -97,7 +97,7 @@ def test_nan_equals_nan_or_not_by_option(tmp_path):
     assert "3 compared, all equal" in succeeds("compare", file, file).text
     succeeds("compare", file, file, "--equal-nan", "yes")
     done = differs(file, file, "--equal-nan=no")
-    assert "1 of 3 (33.3%), first at [1] nan, nan; 1 of these with NaN or infinity, first at [1] nan, nan\n" in done.text
+    assert "1 of 3 (33.3%), first at [1] nan, nan; 1 of these differ by NaN or infinity, first at [1] nan, nan\n" in done.text
     assert differs(file, file, "--equal-nan=no", "--json").json["tensors"][0]["first"] == {"index": [1], "a": "nan", "b": "nan"}
 
 

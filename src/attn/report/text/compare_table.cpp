@@ -44,7 +44,7 @@ std::string describe(const model::TensorComparison& tensor)
                                               : fmt::format("{} of {} ({}), first at {}", tensor.mismatched, tensor.compared,
                                                             percent(tensor.percentage()), describe(*tensor.first));
     if (tensor.unmeasured > 0) {
-        text += fmt::format("; {} of these with NaN or infinity, first at {}", tensor.unmeasured,
+        text += fmt::format("; {} of these differ by NaN or infinity, first at {}", tensor.unmeasured,
                             describe(*tensor.first_unmeasured));
     }
     const std::string_view finite = tensor.unmeasured > 0 ? "finite " : "";
