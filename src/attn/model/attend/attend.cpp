@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <span>
 
 namespace attn::model {
 namespace {
@@ -237,14 +238,22 @@ std::optional<std::string> note_of_infinity(const AskedStage& stage, const Store
                        name_of(stage.type));
 }
 
+/// Of the type Scalar.
+template <typename Scalar>
+bool is_finite(const StoredTensor& tensor)
+{
+    const auto* const numbers = reinterpret_cast<const Scalar*>(tensor.bytes.data()); // which it was allocated for, too
+    return all_finite(std::span(numbers, tensor.bytes.size() / sizeof(Scalar)));
+}
+
 /// The same of float32 and float64 where the scores are in their range. A row without keys may have the context nan.
 std::optional<std::string> note_of_overflow(const AskedStage& stage, const StoredTensor& tensor)
 {
     if (is_half(stage.type) || !(is_gradient(stage.item) || stage.item == Item::context)) {
         return std::nullopt;
     }
-    const double largest = largest_magnitude(tensor.view());
-    if (std::isfinite(largest) || (std::isnan(largest) && !is_gradient(stage.item))) {
+    const bool fine = stage.type == ElementType::float32 ? is_finite<float>(tensor) : is_finite<double>(tensor);
+    if (fine || (!is_gradient(stage.item) && std::isnan(largest_magnitude(tensor.view())))) {
         return std::nullopt;
     }
     return fmt::format("{}: a number on its way is beyond {}{}", tensor.name, name_of(stage.type),
