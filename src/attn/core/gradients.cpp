@@ -415,7 +415,7 @@ GradientSums attention_backward(const AttentionInputs& inputs, const AttentionOp
     const Rounding rounding = options.stage_type == ElementType::float32 ? Rounding::step : Rounding::stage;
     BackwardCall call{inputs, forward, loss, outputs, {}, options.factor().value_or(usual), rounding};
     call.wanted[Stage::scores] = true;
-    call.wanted[Stage::scaled_scores] = true;
+    call.wanted[Stage::scaled_scores] = options.softcap.has_value();
     call.wanted[Stage::weights] = true;
     call.wanted[Stage::lse] = !inputs.sinks.empty();
     call.wanted[Stage::head_context] = options.stage_type.has_value();
