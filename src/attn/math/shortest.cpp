@@ -116,7 +116,8 @@ constexpr auto triples = [] {
 }();
 
 /// In fixed notation unless scientific is shorter, as std::to_chars writes it. Gives the end. Copies have a fixed length, which
-/// is faster; what they write beyond the end is nobody's.
+/// is faster; what they write beyond the end is nobody's. Digits go where they belong at once: to read them back from memory
+/// in larger pieces than they were written has to wait for it.
 char* write_decimal(char* out, Decimal decimal)
 {
     constexpr std::array<std::uint32_t, 9> powers{1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
@@ -125,30 +126,27 @@ char* write_decimal(char* out, Decimal decimal)
         --count;
     }
     const std::uint32_t padded = decimal.digits * powers[powers.size() - count];
-    std::array<char, 16> digits{};
-    std::memcpy(digits.data(), triples[padded / 1'000'000].data(), 4);
-    std::memcpy(digits.data() + 3, triples[padded / 1'000 % 1'000].data(), 4);
-    std::memcpy(digits.data() + 6, triples[padded % 1'000].data(), 4);
-
+    const auto write_digits = [padded](char* to) {
+        std::memcpy(to, triples[padded / 1'000'000].data(), 4);
+        std::memcpy(to + 3, triples[padded / 1'000 % 1'000].data(), 4);
+        std::memcpy(to + 6, triples[padded % 1'000].data(), 4);
+    };
     const int exponent = decimal.exponent + static_cast<int>(count) - 1; // of the first digit
-    if (exponent >= 0) {
-        std::memcpy(out, digits.data(), digits.size());
-        char* const point = out + exponent + 1;
-        *point = '.';
-        std::memcpy(point + 1, digits.data() + exponent + 1, 8);
-        return out + count + 1;
-    }
-    if (exponent >= (count == 1 ? -3 : -4)) {
+    if (exponent < 0 && exponent >= (count == 1 ? -3 : -4)) {
         constexpr std::array zeros{'0', '.', '0', '0', '0'};
         std::memcpy(out, zeros.data(), zeros.size());
-        std::memcpy(out + 1 - exponent, digits.data(), digits.size());
+        write_digits(out + 1 - exponent);
         return out + 1 - exponent + count;
+    }
+    const int whole = std::max(exponent, 0) + 1; // digits before the point
+    write_digits(out + 1);
+    std::copy(out + 1, out + 1 + whole, out);
+    out[whole] = '.';
+    if (exponent >= 0) {
+        return out + count + 1;
     }
     // It has two digits and is negative.
     const std::array<char, 4> power{'e', '-', static_cast<char>('0' - exponent / 10), static_cast<char>('0' - exponent % 10)};
-    out[0] = digits[0];
-    out[1] = '.';
-    std::memcpy(out + 2, digits.data() + 1, 8);
     out += count == 1 ? 1 : count + 1;
     std::memcpy(out, power.data(), power.size());
     return out + power.size();
