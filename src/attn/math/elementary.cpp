@@ -87,20 +87,6 @@ double cosine_near_zero(double x, double low)
 
 } // namespace
 
-void exp(const double* in, double* out, Index count)
-{
-    // In place apart: a loop that reads and writes the same memory is vectorised only when it says so.
-    if (in == out) {
-        for (Index i = 0; i < count; ++i) {
-            out[i] = exp(out[i]);
-        }
-        return;
-    }
-    for (Index i = 0; i < count; ++i) {
-        out[i] = exp(in[i]);
-    }
-}
-
 double tanh(double x)
 {
     // From 22 on, 1 - tanh x is under half a unit of the last place of 1.

@@ -5,8 +5,6 @@
 // which are exact everywhere, in a fixed order. Whatever includes this header compiles with -ffp-contract=off.
 #pragma once
 
-#include "attn/tensor/shape.hpp"
-
 #include <bit>
 #include <cstdint>
 
@@ -16,9 +14,6 @@ namespace attn::math {
 /// Without a branch, so that a plain loop over it becomes vector instructions; always inlined, so that files compiled for
 /// different instruction sets share no copy of it.
 [[nodiscard]] [[gnu::always_inline]] inline double exp(double x);
-
-/// out[i] = e^in[i], each the same as exp(in[i]); `out` may be `in`.
-void exp(const double* in, double* out, Index count);
 
 /// The error function 2/√π·∫₀ˣ e^(-t²)dt, within 2e-14 of its size (1.5e-14 was seen): a rational function, since what it is
 /// for (the activation of a network) keeps 24 bits. Without a branch and always inlined, as exp.

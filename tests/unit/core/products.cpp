@@ -1,11 +1,16 @@
 #include "attn/core/portable/products.hpp"
 
+#include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
+#include "oracle/bit_hash.hpp"
 #include "unit/error_of.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -47,6 +52,41 @@ TEST(AddProduct, GivesTheSameBytesWithEveryInstructionSet)
             sums = C;
             core::add_product(core::transposed(turned, 0, rows), B, sums, *kernels);
             EXPECT_EQ(sums, expected);
+        }
+    }
+}
+
+TEST(PortableKernels, OfFewColumnsAreAtLeastHalfFull)
+{
+    const auto available = core::available_portable_kernels();
+    for (const Index columns : {0, 1, 2, 5, 8, 12, 31, 32, 1000}) {
+        const core::PortableKernels& best = core::best_portable_kernels(columns);
+        EXPECT_TRUE(best.columns / 2 <= columns || &best == available.front()) << columns;
+        for (const core::PortableKernels* wider : available) {
+            EXPECT_TRUE(wider->columns <= best.columns || wider->columns / 2 > columns) << columns;
+        }
+    }
+    EXPECT_EQ(&core::best_portable_kernels(), available.back());
+}
+
+TEST(PortableKernels, RaiseEToEachPowerOfAnArray)
+{
+    std::vector<double> powers{-infinity, std::nan(""), infinity, 0, -0.0, 1, -745.2};
+    std::mt19937 engine(3);
+    std::uniform_real_distribution<double> between(-800, 800);
+    while (powers.size() < 1001) {
+        powers.push_back(between(engine));
+    }
+    std::vector<double> one_by_one = powers;
+    for (volatile double& power : one_by_one) { // volatile: not made vectors of, too
+        power = attn::math::exp(power);
+    }
+    for (const core::PortableKernels* kernels : core::available_portable_kernels()) {
+        for (const Index count : {0, 1, 2, 3, 4, 5, 7, 1001}) {
+            std::vector<double> made(powers.begin(), powers.begin() + count);
+            kernels->exp(made.data(), count);
+            const std::vector<double> expected(one_by_one.begin(), one_by_one.begin() + count);
+            EXPECT_EQ(oracle::bit_hash(made), oracle::bit_hash(expected)) << count << ", panels of " << kernels->columns;
         }
     }
 }

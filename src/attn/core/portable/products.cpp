@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace attn::core {
 namespace {
@@ -17,10 +18,9 @@ constexpr Index terms_at_once = 128;
 void pack(const MatrixView<double>& B, Index first_row, Index rows, Index first_column, Index width, std::vector<double>& panel)
 {
     const Index columns = std::min(width, B.cols() - first_column);
-    for (Index k = 0; k < rows; ++k) {
-        const double* from = B.data() + (first_row + k) * B.outerStride() + first_column;
-        std::fill_n(std::copy_n(from, columns, panel.data() + k * width), width - columns, 0.0);
-    }
+    Eigen::Map<Matrix<double>> packed(panel.data(), rows, width);
+    packed.leftCols(columns) = B.block(first_row, first_column, rows, columns);
+    packed.rightCols(width - columns).setZero();
 }
 
 } // namespace
@@ -41,8 +41,14 @@ std::vector<const PortableKernels*> available_portable_kernels()
 
 const PortableKernels& best_portable_kernels()
 {
-    static const PortableKernels& best = *available_portable_kernels().back(); // asked once: see isa.cpp
-    return best;
+    return best_portable_kernels(std::numeric_limits<Index>::max());
+}
+
+const PortableKernels& best_portable_kernels(Index columns)
+{
+    static const std::vector<const PortableKernels*> available = available_portable_kernels(); // asked once: see isa.cpp
+    const auto too_wide = std::ranges::find_if(available, [&](const auto* kernels) { return kernels->columns / 2 > columns; });
+    return **(too_wide == available.begin() ? too_wide : too_wide - 1);
 }
 
 LeftFactor columns_of(const Matrix<double>& A, Index first, Index count)
@@ -53,6 +59,11 @@ LeftFactor columns_of(const Matrix<double>& A, Index first, Index count)
 LeftFactor transposed(const Matrix<double>& A, Index first, Index count)
 {
     return {A.data() + first, count, A.rows(), 1, A.cols()};
+}
+
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C)
+{
+    add_product(A, B, C, best_portable_kernels(C.cols()));
 }
 
 void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const PortableKernels& kernels)

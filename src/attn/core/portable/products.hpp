@@ -22,10 +22,13 @@ struct LeftFactor {
 /// Those that this processor runs, the fastest last.
 [[nodiscard]] std::vector<const PortableKernels*> available_portable_kernels();
 [[nodiscard]] const PortableKernels& best_portable_kernels();
+/// The same for a product of so many columns: a panel of which they fill less than half takes its time for zeros.
+[[nodiscard]] const PortableKernels& best_portable_kernels(Index columns);
 
 /// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order.
 /// Throws Error(internal) for sizes that do not go together.
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C);
 void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C,
-                 const PortableKernels& kernels = best_portable_kernels());
+                 const PortableKernels& kernels);
 
 } // namespace attn::core

@@ -43,6 +43,38 @@ std::vector<double> weight_matrix(const Masking& of, SharedProducts& shared, con
     return matrix;
 }
 
+/// Adds w_j · v_j for the rows of a block, in order, and rounds after each; a weight of 0 contributes nothing.
+void add_weighted_rows(const std::vector<double>& weights, const HeadBlock& values, Precision accumulator,
+                       std::vector<double>& to)
+{
+    struct Term {
+        double weight;
+        const double* row;
+    };
+    std::vector<Term> terms;
+    terms.reserve(static_cast<std::size_t>(values.count));
+    for (Index j = values.first; j < values.first + values.count; ++j) {
+        if (const double weight = weights[static_cast<std::size_t>(j)]; weight != 0) {
+            terms.push_back({weight, values.row(j)});
+        }
+    }
+    double* const sum = to.data();
+    const std::size_t size = to.size();
+    std::size_t k = 0;
+    for (; accumulator == Precision::exact && k + 4 <= terms.size(); k += 4) { // four at once, as add_products
+        const Term a = terms[k], b = terms[k + 1], c = terms[k + 2], d = terms[k + 3];
+        for (std::size_t x = 0; x < size; ++x) {
+            sum[x] = sum[x] + a.weight * a.row[x] + b.weight * b.row[x] + c.weight * c.row[x] + d.weight * d.row[x];
+        }
+    }
+    for (; k < terms.size(); ++k) {
+        for (std::size_t x = 0; x < size; ++x) {
+            sum[x] += terms[k].weight * terms[k].row[x];
+        }
+        round_all(to, accumulator);
+    }
+}
+
 } // namespace
 
 ComparedDims dims_of(const Call& call, Compared compared)
@@ -191,17 +223,7 @@ std::vector<double> Rows::summed(std::vector<double> weights, core::RowPlace pla
     const Index head = operand == Operand::queries ? place.h : key_head(sizes_, variant_.value_head, place.h);
     std::vector<double> sum(static_cast<std::size_t>(operand == Operand::values ? sizes_.d_v : sizes_.d_k));
     shared_.operands().for_each_block(variant_, operand, Order::rows, place.b, head, [&](const HeadBlock& values) {
-        for (Index j = values.first; j < values.first + values.count; ++j) {
-            const double weight = weights[static_cast<std::size_t>(j)];
-            if (weight == 0) {
-                continue;
-            }
-            const double* row = values.row(j);
-            for (std::size_t x = 0; x < sum.size(); ++x) {
-                sum[x] += weight * row[x];
-            }
-            round_all(sum, variant_.accumulator);
-        }
+        add_weighted_rows(weights, values, variant_.accumulator, sum);
     });
     if (variant_.value_lanes > 0) {
         std::fill(sum.begin() + std::ssize(sum) / variant_.value_lanes * variant_.value_lanes, sum.end(), 0.0);

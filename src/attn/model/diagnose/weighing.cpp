@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/scoring.hpp"
 
+#include "attn/core/portable/products.hpp"
 #include "attn/math/elementary.hpp"
 #include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
@@ -45,7 +46,7 @@ Numbers exponentials(const ScoreRow& row, const Numbers& maximum)
     for (std::size_t j = 0; j < result.size(); ++j) {
         result[j] = row.counted[j] != 0 ? row.scores[j] - maximum[j] : -infinity;
     }
-    math::exp(result.data(), result.data(), static_cast<Index>(result.size()));
+    core::best_portable_kernels().exp(result.data(), std::ssize(result));
     return result;
 }
 

@@ -53,11 +53,12 @@ void round_matrix(Numbers& numbers, Precision precision)
 /// exp(x - lse) of what counts.
 void exponentials(const ScoreRow& row, double lse, Eigen::Ref<Vector> to)
 {
-    std::vector<double> powers(static_cast<std::size_t>(to.size()), -infinity);
-    for (std::size_t j = 0; j < powers.size() && lse != -infinity; ++j) {
-        powers[j] = row.counted[j] != 0 ? row.scores[j] - lse : -infinity;
+    to.setConstant(-infinity);
+    for (Index j = 0; j < to.size() && lse != -infinity; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        to(j) = row.counted[at] != 0 ? row.scores[at] - lse : -infinity;
     }
-    math::exp(powers.data(), to.data(), to.size());
+    core::best_portable_kernels().exp(to.data(), to.size());
 }
 
 /// With `lse`, which is read, the weights are made again from it.
