@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::string_view weights_name = name_of(Item::weights);
 
-/// float64 as such, what is narrower as float32, which holds it exactly.
 /// Whether float32 would round its numbers.
 bool needs_double(ElementType type)
 {

@@ -136,7 +136,10 @@ private:
             if (const auto* learned = prepared_.parameter(Target::position_embedding)) {
                 X.matrix() += learned->tensor.matrix().topRows(X.rows());
             }
-            return run_.recipe.attention.placed_by(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+            if (!run_.recipe.attention.placed_by(PositionKind::sinusoidal)) {
+                return X;
+            }
+            return core::add_sinusoids(std::move(X));
         };
         if (const auto* drawn = prepared_.parameter(from.by_position)) {
             return {ids, placed(drawn->tensor)};
@@ -164,9 +167,10 @@ private:
     /// Queries or keys (heads, T, d_k), by their positions, if asked for.
     Tensor<Scalar> apply_rope(Tensor<Scalar> X) const
     {
-        return run_.recipe.attention.placed_by(PositionKind::rope)
-                   ? core::apply_rope(std::move(X), run_.recipe.attention.positions->rope)
-                   : X;
+        if (!run_.recipe.attention.placed_by(PositionKind::rope)) {
+            return X;
+        }
+        return core::apply_rope(std::move(X), run_.recipe.attention.positions->rope);
     }
 
     /// X (T, D) → (heads, T, d)
