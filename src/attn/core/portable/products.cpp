@@ -61,19 +61,17 @@ LeftFactor transposed(const Matrix<double>& A, Index first, Index count)
     return {A.data() + first, count, A.rows(), 1, A.cols()};
 }
 
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C)
-{
-    add_product(A, B, C, best_portable_kernels(C.cols()));
-}
-
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const PortableKernels& kernels)
+void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C, const PortableKernels* kernels)
 {
     if (A.terms != B.rows() || A.rows != C.rows() || B.cols() != C.cols()) {
         throw Error(ErrorKind::internal, "product",
                     fmt::format("{} by {}", to_string({A.rows, A.terms}), to_string({B.rows(), B.cols()})),
                     "inner dimensions that are equal");
     }
-    const Index width = kernels.columns;
+    if (kernels == nullptr) {
+        kernels = &best_portable_kernels(C.cols());
+    }
+    const Index width = kernels->columns;
     std::vector<double> panel(static_cast<std::size_t>(width * std::min(terms_at_once, A.terms)));
     Matrix<double> edge; // of C: fewer columns than a panel has
     for (Index column = 0; column < C.cols(); column += width) {
@@ -87,8 +85,8 @@ void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Ma
         for (Index first = 0; first < A.terms; first += terms_at_once) {
             const Index terms = std::min(terms_at_once, A.terms - first);
             pack(B, first, terms, column, width, panel);
-            kernels.add(A.data + first * A.term_step, A.row_step, A.term_step, A.rows, terms, panel.data(), to,
-                        whole ? C.outerStride() : width);
+            kernels->add(A.data + first * A.term_step, A.row_step, A.term_step, A.rows, terms, panel.data(), to,
+                         whole ? C.outerStride() : width);
         }
         if (!whole) {
             C.middleCols(column, columns) = edge.leftCols(columns);

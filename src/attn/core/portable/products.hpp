@@ -25,10 +25,9 @@ struct LeftFactor {
 /// The same for a product of so many columns: a panel of which they fill less than half takes its time for zeros.
 [[nodiscard]] const PortableKernels& best_portable_kernels(Index columns);
 
-/// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order.
-/// Throws Error(internal) for sizes that do not go together.
-void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C);
+/// C (m, n) += A (m, k) · B (k, n): the terms of an element follow on what stands there, in index order; with the best
+/// kernels for n columns, where none are named. Throws Error(internal) for sizes that do not go together.
 void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Matrix<double>> C,
-                 const PortableKernels& kernels);
+                 const PortableKernels* kernels = nullptr);
 
 } // namespace attn::core
