@@ -20,10 +20,8 @@ import pytest
 PROGRAM = os.path.abspath(os.environ.get("ATTN_CLI", ""))
 BUILT = Path(PROGRAM).read_bytes()
 SANITIZED = b"__asan_init" in BUILT or b"__tsan_init" in BUILT
-COUNTED = b"libgcov" in BUILT
-SLOWED = 20 if SANITIZED or COUNTED else 1  # times the seconds, about: each step is checked or counted
-starves = pytest.mark.skipif(COUNTED, reason="at its end gcov opens and writes files, and complains where it cannot")
-counts_memory = pytest.mark.skipif(SANITIZED or COUNTED, reason="what a build adds takes memory of its own")
+starves = pytest.mark.skipif(b"libgcov" in BUILT, reason="at its end gcov opens and writes files, and complains where it cannot")
+counts_memory = pytest.mark.skipif(SANITIZED or b"libgcov" in BUILT, reason="what a build adds takes memory of its own")
 limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
 HANGS = 600 if SANITIZED else 300  # seconds, beside other work
 SENTENCE = "Life is short, eat dessert first"
