@@ -140,7 +140,10 @@ char* write_decimal(char* out, Decimal decimal)
     }
     const int whole = std::max(exponent, 0) + 1; // digits before the point
     write_digits(out + 1);
-    std::copy(out + 1, out + 1 + whole, out);
+    out[0] = out[1];
+    if (whole > 1) { // a copy of no fixed length, which most numbers do without
+        std::copy(out + 2, out + 1 + whole, out + 1);
+    }
     out[whole] = '.';
     if (exponent >= 0) {
         return out + count + 1;

@@ -33,7 +33,7 @@ std::string quoted_field(std::string_view text)
     return quoted + '"';
 }
 
-/// One axis as CSV fields: numbers and words of its places.
+/// One axis as CSV fields, each with the comma after it: numbers and words of its places.
 struct Fields {
     std::vector<std::string> numbers, words;
 
@@ -41,18 +41,18 @@ struct Fields {
     {
         const AxisLabels labels = labels_of(result, layer, axis, count);
         for (const Index number : labels.numbers) {
-            numbers.push_back(std::to_string(number));
+            numbers.push_back(std::to_string(number) + ',');
         }
         for (const std::string& word : labels.words) {
-            words.push_back(quoted_field(word));
+            words.push_back(quoted_field(word) + ',');
         }
-        words.resize(numbers.size());
+        words.resize(numbers.size(), ",");
     }
 
     static Fields absent() { return {}; }
 
 private:
-    Fields() : numbers(1), words(1) {}
+    Fields() : numbers(1, ","), words(1, ",") {}
 };
 
 /// How an array's values lie in heads, rows and columns.
@@ -80,20 +80,9 @@ Layout layout_of(std::string_view name, const Shape& shape)
 /// What stands before the value in every record of one row but for the column and the key's word.
 struct Row {
     std::string start;       ///< "weights,0,1,"
-    std::string query_token; ///< empty where the row is no query
-    std::string key_token;   ///< empty where the row is no key
+    std::string query_token; ///< "Life,", or a comma where the row is no query
+    std::string key_token;   ///< the same of a key
 };
-
-void write_record(std::string& out, const Row& row, std::string_view column, std::string_view query, std::string_view key)
-{
-    out += row.start;
-    out += column;
-    out += ',';
-    out += query;
-    out += ',';
-    out += key;
-    out += ',';
-}
 
 /// How the words of rows and columns become those of queries and keys.
 struct Meaning {
@@ -118,7 +107,8 @@ void write_row(Buffer& buffer, const Row& row, const Fields& columns, const Mean
         std::string& out = buffer.text();
         const std::string& query = row.query_token;
         const std::string& key = meaning.columns_are_keys ? columns.words[j] : row.key_token;
-        write_record(out, row, columns.numbers[j], meaning.swapped ? key : query, meaning.swapped ? query : key);
+        out.append(row.start).append(columns.numbers[j]);
+        out.append(meaning.swapped ? key : query).append(meaning.swapped ? query : key);
         if (!(meaning.masked && values[j] == -std::numeric_limits<Scalar>::infinity())) {
             math::append_shortest(out, values[j]);
         }
@@ -153,8 +143,7 @@ void write_array(Buffer& buffer, const Beginning& beginning, const Result& resul
             beginning.of(name) + (layout.has_heads ? model::number_of_head(layer.head_at(head, name)) : "") + ',';
         for (std::size_t i = 0; i < rows.numbers.size(); ++i, values += layout.columns) {
             const std::string& word = rows.words[i];
-            const Row row{start + rows.numbers[i] + ',', meaning.rows_are_queries ? word : "",
-                          meaning.rows_are_keys ? word : ""};
+            const Row row{start + rows.numbers[i], meaning.rows_are_queries ? word : ",", meaning.rows_are_keys ? word : ","};
             write_row(buffer, row, columns, meaning, values);
         }
     }
@@ -166,11 +155,9 @@ void write_ids(Buffer& buffer, const Beginning& beginning, Item item, const std:
     const bool of_keys = item == Item::key_token_ids;
     const std::size_t columns = is_paired(item) ? 2 : 1;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        const std::string word = quoted_field(words.at(i / columns));
-        const Row row{beginning.of(model::name_of(item)) + ',' + std::to_string(i / columns) + ',', "", ""};
-        write_record(buffer.text(), row, columns > 1 ? std::to_string(i % columns) : "", of_keys ? "" : word,
-                     of_keys ? word : "");
-        buffer.append(std::to_string(ids[i]) + "\n");
+        buffer.append(fmt::format("{},{},{},{}{}{},{}\n", beginning.of(model::name_of(item)), i / columns,
+                                  columns > 1 ? std::to_string(i % columns) : "", of_keys ? "," : "",
+                                  quoted_field(words.at(i / columns)), of_keys ? "" : ",", ids[i]));
     }
 }
 
@@ -186,9 +173,8 @@ void write_alignment(Buffer& buffer, const Beginning& beginning, const Result& r
     const Fields rows(result, layer, Axis::queries, std::ssize(layer.alignment));
     for (std::size_t i = 0; i < layer.alignment.size(); ++i) {
         const auto key = static_cast<std::size_t>(layer.alignment[i]);
-        const Row row{beginning.of(model::name_of(Item::alignment)) + ',' + rows.numbers[i] + ',', "", ""};
-        write_record(buffer.text(), row, "", rows.words[i], quoted_field(result.words_of_keys(layer)[key]));
-        buffer.append(std::to_string(layer.alignment[i]) + "\n");
+        buffer.append(fmt::format("{},{},{}{},{}\n", beginning.of(model::name_of(Item::alignment)), rows.numbers[i],
+                                  rows.words[i], quoted_field(result.words_of_keys(layer)[key]), layer.alignment[i]));
     }
 }
 
