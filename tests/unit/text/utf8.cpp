@@ -52,6 +52,20 @@ TEST(RequireUtf8, RefusesNul)
     EXPECT_EQ(refusal(std::string_view("a\0b", 3)), refused_at("0x00", 1));
 }
 
+TEST(RequireUtf8, FindsTheBadByteWhereverItStands) // eight bytes are looked at together
+{
+    for (int offset = 0; offset < 40; ++offset) {
+        for (const char beside : {'\x01', '\x7f'}) {
+            std::string text(40, beside);
+            EXPECT_EQ(refusal(text), "no error");
+            text[static_cast<std::size_t>(offset)] = '\0';
+            EXPECT_EQ(refusal(text), refused_at("0x00", offset));
+            text[static_cast<std::size_t>(offset)] = '\xff';
+            EXPECT_EQ(refusal(text), refused_at("0xff", offset));
+        }
+    }
+}
+
 // Expected values: Python's str.casefold.
 TEST(Casefold, FoldsFully)
 {
