@@ -31,8 +31,7 @@ void AlignedText::append(std::string_view bytes, Span from)
         throw Error(ErrorKind::data, "the normalizer", fmt::format("more than {} bytes of text", most_),
                     "up to 32 for each byte of the sentence, and 4096");
     }
-    constexpr std::size_t steps_per_byte = 4;
-    budget_->spend(steps_per_byte * bytes.size());
+    budget_->spend(Budget::steps_per_byte * bytes.size());
     text_ += bytes;
     from_.insert(from_.end(), bytes.size(), from);
 }

@@ -23,16 +23,18 @@ public:
     /// Throws Error(data) when it is used up.
     void spend(std::size_t steps);
 
+    static constexpr std::size_t steps_per_byte = 4; ///< that is looked up, one after another, or written
+
 private:
     std::size_t left_;
 };
 
 // Text that was rewritten, and where each of its bytes comes from.
 
-/// Bytes [begin, end).
+/// Bytes [begin, end). A trivial type, because many of them in a vector are then moved as one piece of memory.
 struct Span {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
+    std::uint32_t begin;
+    std::uint32_t end;
 
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
     [[nodiscard]] bool operator==(const Span&) const = default;

@@ -106,9 +106,9 @@ std::optional<CharacterMapper::Replacement> CharacterMapper::replacement(std::st
 {
     std::optional<Replacement> found;
     std::size_t place = children_of(unit(0));
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        budget.spend(1);
-        const auto byte = static_cast<unsigned char>(text[i]);
+    std::size_t read = 0;
+    while (read < text.size()) {
+        const auto byte = static_cast<unsigned char>(text[read++]);
         place ^= byte;
         const std::uint32_t here = unit(place);
         if ((here & 0x800000FFU) != byte) {
@@ -116,12 +116,13 @@ std::optional<CharacterMapper::Replacement> CharacterMapper::replacement(std::st
         }
         place ^= children_of(here);
         if ((here >> 8U & 1U) != 0) {
-            found = Replacement{replacement_at(unit(place) & 0x7FFFFFFFU), i + 1};
+            found = Replacement{replacement_at(unit(place) & 0x7FFFFFFFU), read};
             if (!longest) {
                 break;
             }
         }
     }
+    budget.spend(Budget::steps_per_byte * read);
     return found;
 }
 

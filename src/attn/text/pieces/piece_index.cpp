@@ -51,7 +51,7 @@ void PieceIndex::note_beginnings()
         PieceHash hash = no_bytes;
         const std::string_view piece = pieces_.text(entry);
         for (std::size_t i = 0; i < piece.size(); ++i) {
-            hash = grown(hash, piece.substr(i, 1));
+            hash = grown(hash, piece[i]);
             const std::size_t bit = beginning_of(hash);
             beginnings_[bit / 64] |= std::uint64_t{1} << bit % 64;
         }

@@ -12,10 +12,14 @@ namespace attn::text {
 
 /// A hash of bytes that grows byte by byte (FNV-1a).
 using PieceHash = std::uint64_t;
+[[nodiscard]] constexpr PieceHash grown(PieceHash hash, char byte)
+{
+    return (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+}
 [[nodiscard]] constexpr PieceHash grown(PieceHash hash, std::string_view bytes)
 {
-    for (const char c : bytes) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    for (const char byte : bytes) {
+        hash = grown(hash, byte);
     }
     return hash;
 }
@@ -42,17 +46,16 @@ public:
     template <typename Take>
     void each_beginning(std::string_view before, std::string_view text, Budget& budget, Take take) const
     {
-        constexpr std::size_t steps_per_byte = 4;
         constexpr std::size_t bytes_per_step = 16; // of a piece, when it is compared
         std::size_t steps = 0;
         PieceHash hash = grown(no_bytes, before);
         for (std::size_t size = 1; size <= text.size(); ++size) {
-            hash = grown(hash, text.substr(size - 1, 1));
-            steps += steps_per_byte;
+            hash = grown(hash, text[size - 1]);
+            steps += Budget::steps_per_byte;
             if (!may_begin(hash)) {
                 break;
             }
-            if (const std::optional<std::uint32_t> entry = find_hashed(hash, before, text.substr(0, size))) {
+            if (const std::optional<std::uint32_t> entry = find_hashed(hash, before, {text.data(), size})) {
                 steps += size / bytes_per_step;
                 take(size, *entry);
             }

@@ -190,7 +190,7 @@ bool is_space_of_pieces(std::int32_t c)
 /// How many spaces `piece` begins with, and how many it ends with; all of them, where there is nothing else.
 Span spaces_around(std::string_view piece)
 {
-    Span spaces;
+    Span spaces{0, 0};
     bool inner = false;
     each_character(piece, {0, static_cast<std::uint32_t>(piece.size())}, [&](std::int32_t c, Span) {
         const bool is_space = is_space_of_pieces(c);
