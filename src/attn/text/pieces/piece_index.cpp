@@ -49,9 +49,8 @@ void PieceIndex::note_beginnings()
     beginnings_.resize(bits / 64);
     for (std::size_t entry = 0; entry < pieces_.entries.size(); ++entry) {
         PieceHash hash = no_bytes;
-        const std::string_view piece = pieces_.text(entry);
-        for (std::size_t i = 0; i < piece.size(); ++i) {
-            hash = grown(hash, piece[i]);
+        for (const char byte : pieces_.text(entry)) {
+            hash = grown(hash, byte);
             const std::size_t bit = beginning_of(hash);
             beginnings_[bit / 64] |= std::uint64_t{1} << bit % 64;
         }
