@@ -209,14 +209,14 @@ std::optional<Shape> shape_in(std::string_view text)
     return trimmed(text).empty() ? std::optional(shape) : std::nullopt;
 }
 
-std::optional<Field> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at)
+std::optional<TextField> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at)
 {
     const std::string_view text = line.text;
     if (!separator) {
         at = std::min(text.find_first_not_of(blank_space, at), text.size());
         const std::size_t begin = at;
         at = std::min(text.find_first_of(blank_space, at), text.size());
-        return at == begin ? std::nullopt : std::optional(Field{line.begin + begin, text.substr(begin, at - begin)});
+        return at == begin ? std::nullopt : std::optional(TextField{line.begin + begin, text.substr(begin, at - begin)});
     }
     if (at > text.size()) {
         return std::nullopt;
@@ -235,7 +235,7 @@ std::optional<Field> next_field(const TextLine& line, std::optional<char> separa
     }
     end = std::min(text.find(*separator, end), text.size());
     at = end + 1;
-    return Field{line.begin + begin, trimmed(text.substr(begin, end - begin))};
+    return TextField{line.begin + begin, trimmed(text.substr(begin, end - begin))};
 }
 
 std::string unquoted(std::string_view field)

@@ -85,7 +85,7 @@ private:
 };
 
 /// A word, and where it begins in the text.
-struct Field {
+struct TextField {
     std::size_t begin = 0;
     std::string_view word;
 };
@@ -98,7 +98,7 @@ struct Field {
 [[nodiscard]] std::string_view number_in_place_of(std::string_view word);
 /// The next one of a line from `at` on, which moves behind it; with `separator` between them, where an empty one is one, too,
 /// and quotes go around one as RFC 4180 has it, or with white space between them. Nothing: there is none.
-[[nodiscard]] std::optional<Field> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at);
+[[nodiscard]] std::optional<TextField> next_field(const TextLine& line, std::optional<char> separator, std::size_t& at);
 /// The word that a field stands for: without its quotes.
 [[nodiscard]] std::string unquoted(std::string_view field);
 [[nodiscard]] std::string_view trimmed(std::string_view text);

@@ -23,7 +23,7 @@ std::vector<Column> columns_in(const TextLine& line)
     std::vector<Column> columns;
     std::size_t at = 0;
     std::size_t next = 0;
-    while (const std::optional<Field> field = next_field(line, ',', at)) {
+    while (const std::optional<TextField> field = next_field(line, ',', at)) {
         const auto found = std::find(names.begin() + static_cast<std::ptrdiff_t>(next), names.end(), field->word);
         if (found == names.end()) {
             return {};
@@ -35,7 +35,7 @@ std::vector<Column> columns_in(const TextLine& line)
     return std::ssize(columns) - optional == column_count - 2 ? columns : std::vector<Column>();
 }
 
-using Record = std::array<Field, column_count>;
+using Record = std::array<TextField, column_count>;
 
 /// What all records of one array have in common.
 std::array<std::string_view, 3> key_of(const Record& record)
@@ -102,7 +102,7 @@ private:
         Record record;
         std::size_t at = 0;
         std::size_t count = 0;
-        while (const std::optional<Field> field = next_field(line, ',', at)) {
+        while (const std::optional<TextField> field = next_field(line, ',', at)) {
             if (count < columns_.size()) {
                 record[columns_[count]] = *field;
             }
@@ -126,7 +126,7 @@ private:
     void add(const Record& record)
     {
         columns_in_row_.count();
-        const Field& number = record[value];
+        const TextField& number = record[value];
         if (math::word_at(text_, number.begin).size() != number.word.size()) {
             refuse_word(text_, what_, number.begin, "a number");
         }

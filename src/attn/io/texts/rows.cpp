@@ -78,7 +78,7 @@ struct LineKind {
     {
         std::size_t at = 0;
         std::string room;
-        while (const std::optional<Field> field = next_field(line, separator, at)) {
+        while (const std::optional<TextField> field = next_field(line, separator, at)) {
             if (field->word.empty() && cells > 0 && at > line.text.size()) {
                 continue;
             }
@@ -99,12 +99,12 @@ struct LineKind {
 
 private:
     /// R counts rows, in quotes, before numbers without.
-    static bool is_row_name(const TextLine& line, std::optional<char> separator, const Field& field, std::size_t at)
+    static bool is_row_name(const TextLine& line, std::optional<char> separator, const TextField& field, std::size_t at)
     {
         const std::string_view word = field.word;
         const bool counted =
             word.size() > 2 && word.front() == '"' && word.find_first_not_of("0123456789", 1) == word.size() - 1;
-        const std::optional<Field> next = counted ? next_field(line, separator, at) : std::nullopt;
+        const std::optional<TextField> next = counted ? next_field(line, separator, at) : std::nullopt;
         return next && !next->word.empty() && next->word.front() != '"';
     }
 };
@@ -168,7 +168,7 @@ private:
     {
         std::size_t at = 0;
         Index index = 0;
-        while (const std::optional<Field> field = next_field(line, layout_.separator, at)) {
+        while (const std::optional<TextField> field = next_field(line, layout_.separator, at)) {
             if (!(field->word.empty() && index > 0 && at > line.text.size())) {
                 take(*field, index++);
             }
@@ -177,7 +177,7 @@ private:
 
     void read_header(const TextLine& line)
     {
-        each_field(line, [&](const Field& field, Index) {
+        each_field(line, [&](const TextField& field, Index) {
             if (columns_.size() <= most_text_labels) {
                 columns_.push_back(unquoted(field.word));
             }
@@ -206,7 +206,7 @@ private:
             refuse_word(text_, what_, line.begin + line.text.rfind('*'), without_factor);
         }
         Index width = 0;
-        each_field(line, [&](const Field& field, Index index) {
+        each_field(line, [&](const TextField& field, Index index) {
             if (layout_.labels && index == 0) {
                 if (labels_.size() <= most_text_labels) {
                     labels_.push_back(unquoted(field.word));
@@ -228,7 +228,7 @@ private:
         ++rows_of_block_;
     }
 
-    void add(const Field& field)
+    void add(const TextField& field)
     {
         const bool quoted = field.word.starts_with('"');
         const std::size_t begin = field.begin + (quoted ? 1 : 0);

@@ -68,7 +68,7 @@ std::string_view word_at(const TextLine& line, Index word)
     for (; word > 0; --word) {
         (void)next_field(line, std::nullopt, at);
     }
-    return next_field(line, std::nullopt, at).value_or(Field{}).word;
+    return next_field(line, std::nullopt, at).value_or(TextField{}).word;
 }
 
 class TableReader {
@@ -192,7 +192,7 @@ private:
     void keep_columns(const TextLine& header, bool sum)
     {
         std::size_t at = 0;
-        while (const std::optional<Field> word = next_field(header, std::nullopt, at)) {
+        while (const std::optional<TextField> word = next_field(header, std::nullopt, at)) {
             if (columns_.size() <= most_text_labels) {
                 columns_.emplace_back(word->word);
             }
@@ -216,7 +216,7 @@ private:
                         fmt::format("{}, as the title of {} says", width, in_quotes(name_, 40)));
         }
         std::size_t at = 0;
-        for (Index word = 0; const std::optional<Field> field = next_field(line, std::nullopt, at); ++word) {
+        for (Index word = 0; const std::optional<TextField> field = next_field(line, std::nullopt, at); ++word) {
             if (word == labels && matrix && of_first && rows_.size() <= most_text_labels) {
                 rows_.emplace_back(trimmed(line.text.substr(0, field->begin - line.begin)));
             }
@@ -234,7 +234,7 @@ private:
     void require_all_columns(const TextLine& line, Index labels) const
     {
         std::size_t at = 0;
-        for (Index word = 0; const std::optional<Field> field = next_field(line, std::nullopt, at); ++word) {
+        for (Index word = 0; const std::optional<TextField> field = next_field(line, std::nullopt, at); ++word) {
             if (word >= labels && field->word.find("…") != std::string_view::npos) {
                 throw Error(ErrorKind::data, fmt::format("{}, line {}", what_, line.number),
                             "columns left out, as a terminal shows", "all of them, which a pipe or a file gets");

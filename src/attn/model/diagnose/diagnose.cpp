@@ -114,7 +114,7 @@ std::vector<core::RowPlace> worthwhile(const Variant& variant, const Problem& pr
 }
 
 /// Those of a piece that its rows among these need.
-std::vector<Index> heads_of(const Variant& variant, Compared compared, const Piece& piece,
+std::vector<Index> heads_of(const Variant& variant, Compared compared, const CallPiece& piece,
                             const std::vector<core::RowPlace>& rows)
 {
     const core::AttentionDims l = sizes_of(piece.call, variant);
@@ -155,7 +155,7 @@ public:
 
 private:
     struct Made {
-        Made(Piece& piece, const Variant& variant) : of(piece, variant), rows(of.masking, piece.shared, of.known) {}
+        Made(CallPiece& piece, const Variant& variant) : of(piece, variant), rows(of.masking, piece.shared, of.known) {}
 
         PieceRows of;
         Rows rows;
@@ -163,7 +163,7 @@ private:
 
     [[nodiscard]] Made& of(core::RowPlace place)
     {
-        Piece& piece = (own_ ? *own_ : pieces_).with(place.i);
+        CallPiece& piece = (own_ ? *own_ : pieces_).with(place.i);
         auto found = made_.find(&piece);
         if (found == made_.end()) {
             found = made_.try_emplace(&piece, piece, variant_).first;
@@ -178,7 +178,7 @@ private:
     const std::vector<core::RowPlace>& chosen_;
     Pieces& pieces_;
     std::optional<Pieces> own_;
-    std::map<const Piece*, Made> made_;
+    std::map<const CallPiece*, Made> made_;
 };
 
 /// On some rows; stops at one that is farther than `limit`. `pieces`: those of the right packing.

@@ -353,7 +353,7 @@ std::vector<double> evaluate(const Call& call, const Variant& variant, Compared 
         Index b, first, end;
     };
     std::vector<Block> blocks;
-    for (Piece& piece : pieces.all()) {
+    for (CallPiece& piece : pieces.all()) {
         PieceRows& rows = made.emplace_back(piece, variant);
         rows.known = across(rows.masking, piece.shared, all_heads(rows.masking.sizes), work);
         for (Index b = 0; b < l.B; ++b) {

@@ -36,9 +36,9 @@ struct Across {
 
 /// What the rows of one piece are made with.
 struct PieceRows {
-    PieceRows(Piece& its_piece, const Variant& variant) : piece(its_piece), masking(its_piece.call, variant) {}
+    PieceRows(CallPiece& its_piece, const Variant& variant) : piece(its_piece), masking(its_piece.call, variant) {}
 
-    Piece& piece;
+    CallPiece& piece;
     Masking masking;
     Across known = {};
 };

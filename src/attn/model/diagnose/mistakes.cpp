@@ -729,7 +729,7 @@ bool size_counts(const Mistake& mistake, const Call& call)
 {
     if (call.sequences) {
         const Pieces pieces(call, Packing::right);
-        return std::ranges::any_of(pieces.all(), [&](const Piece& piece) { return size_counts(mistake, piece.call); });
+        return std::ranges::any_of(pieces.all(), [&](const CallPiece& piece) { return size_counts(mistake, piece.call); });
     }
     const core::AttentionDims& l = call.views.sizes;
     return mistake.sized == nullptr                 ? true

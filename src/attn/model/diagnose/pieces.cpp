@@ -91,15 +91,16 @@ Pieces::Pieces(const Call& call, Packing packing)
     }
 }
 
-Piece& Pieces::with(Index query)
+CallPiece& Pieces::with(Index query)
 {
-    return *std::ranges::lower_bound(pieces_, query, {}, [](const Piece& piece) { return piece.first + piece.queries() - 1; });
+    return *std::ranges::lower_bound(pieces_, query, {},
+                                     [](const CallPiece& piece) { return piece.first + piece.queries() - 1; });
 }
 
 Index Pieces::scores() const
 {
     Index count = 0;
-    for (const Piece& piece : pieces_) {
+    for (const CallPiece& piece : pieces_) {
         const core::AttentionDims& l = piece.call.views.sizes;
         count += l.B * l.H * l.T * l.total();
     }

@@ -8,8 +8,8 @@
 namespace attn::model::diagnose {
 
 /// A part of a call whose queries see its own keys alone; a call that has no sequences is one.
-struct Piece {
-    Piece(const Call& its_call, Index its_first, Index its_first_key, std::size_t among)
+struct CallPiece {
+    CallPiece(const Call& its_call, Index its_first, Index its_first_key, std::size_t among)
         : call(its_call), first(its_first), first_key(its_first_key), shared(call, among)
     {
     }
@@ -28,16 +28,16 @@ class Pieces {
 public:
     Pieces(const Call& call, Packing packing);
 
-    [[nodiscard]] std::deque<Piece>& all() { return pieces_; }
-    [[nodiscard]] const std::deque<Piece>& all() const { return pieces_; }
+    [[nodiscard]] std::deque<CallPiece>& all() { return pieces_; }
+    [[nodiscard]] const std::deque<CallPiece>& all() const { return pieces_; }
     /// The one that has a query.
-    [[nodiscard]] Piece& with(Index query);
+    [[nodiscard]] CallPiece& with(Index query);
     /// Of all heads.
     [[nodiscard]] Index scores() const;
 
 private:
     std::deque<Call> calls_; ///< of sequences
-    std::deque<Piece> pieces_;
+    std::deque<CallPiece> pieces_;
 };
 
 } // namespace attn::model::diagnose

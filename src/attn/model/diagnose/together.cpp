@@ -15,17 +15,17 @@ std::optional<bool> agrees(const std::vector<HeldArray>& arrays, Compared compar
     return found == arrays.end() ? std::nullopt : std::optional(found->found.agrees());
 }
 
-Pattern pattern_of(const std::vector<HeldArray>& arrays)
+AgreementPattern pattern_of(const std::vector<HeldArray>& arrays)
 {
     const auto disagreeing = std::ranges::count_if(arrays, [](const HeldArray& each) { return !each.found.agrees(); });
     const std::optional<bool> lse = agrees(arrays, Compared::lse), weights = agrees(arrays, Compared::weights);
     const bool context = agrees(arrays, Compared::context).value_or(false);
-    return disagreeing == 0                    ? Pattern::all_agree
-           : disagreeing == std::ssize(arrays) ? Pattern::all_differ
-           : disagreeing == 1 && lse == false  ? Pattern::lse_alone
-           : lse != false && weights == true   ? Pattern::behind_weights
-           : lse == true && !context           ? Pattern::behind_lse
-                                               : Pattern::mixed;
+    return disagreeing == 0                    ? AgreementPattern::all_agree
+           : disagreeing == std::ssize(arrays) ? AgreementPattern::all_differ
+           : disagreeing == 1 && lse == false  ? AgreementPattern::lse_alone
+           : lse != false && weights == true   ? AgreementPattern::behind_weights
+           : lse == true && !context           ? AgreementPattern::behind_lse
+                                               : AgreementPattern::mixed;
 }
 
 /// With all that its mistakes change, also what does not show in the array that they were named for.

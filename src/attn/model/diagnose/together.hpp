@@ -12,7 +12,7 @@
 namespace attn::model::diagnose {
 
 /// Which of lse, weights and context agree, in the order in which attention makes them; or which of dq, dk and dv.
-enum class Pattern {
+enum class AgreementPattern {
     all_agree,
     lse_alone,      ///< differs
     behind_lse,     ///< lse agrees, and what comes after it differs
@@ -31,46 +31,49 @@ enum class Pattern {
 };
 
 struct PatternInfo {
-    Pattern pattern;
+    AgreementPattern pattern;
     std::string_view name, sentence;
 };
 inline constexpr std::array patterns{
-    PatternInfo{Pattern::all_agree, "all-agree", ""},
-    PatternInfo{Pattern::lse_alone, "lse-alone", "lse alone differs: the attention is right, and what is stored as lse is not"},
-    PatternInfo{Pattern::behind_lse, "behind-lse",
+    PatternInfo{AgreementPattern::all_agree, "all-agree", ""},
+    PatternInfo{AgreementPattern::lse_alone, "lse-alone",
+                "lse alone differs: the attention is right, and what is stored as lse is not"},
+    PatternInfo{AgreementPattern::behind_lse, "behind-lse",
                 "lse agrees: scores, masks and sums are right, and the mistake comes after them"},
-    PatternInfo{Pattern::behind_weights, "behind-weights",
+    PatternInfo{AgreementPattern::behind_weights, "behind-weights",
                 "the weights agree: the mistake is in the values, in their sum, or in how the result is written"},
-    PatternInfo{Pattern::all_differ, "all-differ", "all differ: the mistake comes before the sum, or there is more than one"},
-    PatternInfo{Pattern::mixed, "mixed",
+    PatternInfo{AgreementPattern::all_differ, "all-differ",
+                "all differ: the mistake comes before the sum, or there is more than one"},
+    PatternInfo{AgreementPattern::mixed, "mixed",
                 "one array differs, and another that is made of it agrees: there is a mistake in what is stored"},
-    PatternInfo{Pattern::dq_alone, "dq-alone",
+    PatternInfo{AgreementPattern::dq_alone, "dq-alone",
                 "dk and dv agree, dq does not: the sum over tiles of keys, the factor of dq, or how it is stored"},
-    PatternInfo{Pattern::dk_alone, "dk-alone", "dq and dv agree, dk does not: the factor of dk, its sum, or how it is stored"},
-    PatternInfo{Pattern::dv_alone, "dv-alone",
+    PatternInfo{AgreementPattern::dk_alone, "dk-alone",
+                "dq and dv agree, dk does not: the factor of dk, its sum, or how it is stored"},
+    PatternInfo{AgreementPattern::dv_alone, "dv-alone",
                 "dq and dk agree, dv does not: the weights that multiply dO, with their dropout, the sum, or how dv is stored"},
-    PatternInfo{Pattern::dq_agrees, "dq-agrees",
+    PatternInfo{AgreementPattern::dq_agrees, "dq-agrees",
                 "dq agrees, dk and dv do not: the sum over the queries or over the heads of a group"},
-    PatternInfo{Pattern::dk_agrees, "dk-agrees",
+    PatternInfo{AgreementPattern::dk_agrees, "dk-agrees",
                 "dk agrees, dq and dv do not: there are two mistakes, or arrays are exchanged"},
     PatternInfo{
-        Pattern::dv_agrees, "dv-agrees",
+        AgreementPattern::dv_agrees, "dv-agrees",
         "dv agrees, dq and dk do not: the weights are right; delta, the derivative of softmax or softcap, or the scale is not"},
     PatternInfo{
-        Pattern::all_gradients, "all-gradients",
+        AgreementPattern::all_gradients, "all-gradients",
         "dq, dk and dv all differ: the weights made again (lse, masks, scale of the scores), or what is read and written"},
-    PatternInfo{Pattern::other_gradients, "other-gradients",
+    PatternInfo{AgreementPattern::other_gradients, "other-gradients",
                 "dq, dk and dv agree: the mistake is in what else is summed or stored"},
-    PatternInfo{Pattern::some_gradients, "some-gradients",
+    PatternInfo{AgreementPattern::some_gradients, "some-gradients",
                 "dq, dk and dv in one file would say more: which of them differ tells where the mistake is"},
 };
-[[nodiscard]] constexpr const PatternInfo& info_of(Pattern pattern)
+[[nodiscard]] constexpr const PatternInfo& info_of(AgreementPattern pattern)
 {
     return *std::ranges::find(patterns, pattern, &PatternInfo::pattern);
 }
 
 struct Together {
-    Pattern pattern;
+    AgreementPattern pattern;
     std::vector<Candidate> named; ///< what gives all of the arrays; of what is named for one of them
 };
 

@@ -299,7 +299,7 @@ std::string what_of(const Candidate& candidate)
 
 void write_together(const model::diagnose::Together& together, std::string_view name, Buffer& buffer)
 {
-    if (together.pattern == model::diagnose::Pattern::all_agree) {
+    if (together.pattern == model::diagnose::AgreementPattern::all_agree) {
         return;
     }
     std::string named;

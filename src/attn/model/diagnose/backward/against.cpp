@@ -185,21 +185,23 @@ void measure_named(Diagnosis& diagnosis, const HeldGradient& array, const std::v
     }
 }
 
-Pattern pattern_of(const std::vector<HeldArray>& arrays)
+AgreementPattern pattern_of(const std::vector<HeldArray>& arrays)
 {
     const auto differs = [&](Item gradient) -> std::optional<bool> {
         const auto found = std::ranges::find(arrays, name_of(gradient), [](const HeldArray& each) { return each.right.name; });
         return found == arrays.end() ? std::nullopt : std::optional(!found->found.agrees());
     };
     if (std::ranges::all_of(arrays, [](const HeldArray& each) { return each.found.agrees(); })) {
-        return Pattern::all_agree;
+        return AgreementPattern::all_agree;
     }
     const std::optional<bool> dq = differs(Item::dq), dk = differs(Item::dk), dv = differs(Item::dv);
     if (!dq || !dk || !dv) {
-        return Pattern::some_gradients;
+        return AgreementPattern::some_gradients;
     }
-    constexpr std::array by_which{Pattern::other_gradients, Pattern::dq_alone,  Pattern::dk_alone,  Pattern::dv_agrees,
-                                  Pattern::dv_alone,        Pattern::dk_agrees, Pattern::dq_agrees, Pattern::all_gradients};
+    constexpr std::array by_which{AgreementPattern::other_gradients, AgreementPattern::dq_alone,
+                                  AgreementPattern::dk_alone,        AgreementPattern::dv_agrees,
+                                  AgreementPattern::dv_alone,        AgreementPattern::dk_agrees,
+                                  AgreementPattern::dq_agrees,       AgreementPattern::all_gradients};
     return by_which.at((*dq ? 1U : 0U) + (*dk ? 2U : 0U) + (*dv ? 4U : 0U));
 }
 

@@ -118,7 +118,7 @@ Show gradients_changed(const Variant& v)
 BackwardPass::BackwardPass(const Call& call, Show wanted)
     : call_(call), wanted_(wanted), pieces_(call, Packing::right), room_(std::size_t{1} << 24)
 {
-    for (Piece& piece : pieces_.all()) {
+    for (CallPiece& piece : pieces_.all()) {
         const AttentionDims& l = piece.call.views.sizes;
         for (Index n = 0; n < l.B * l.H_kv; ++n) {
             groups_.push_back({&piece, n / l.H_kv, n % l.H_kv});
@@ -149,9 +149,9 @@ bool BackwardPass::is_too_large() const
     return std::ranges::any_of(groups_, is_large) || (sums_groups() && l.B * l.H * l.T * l.total() > most_of_all);
 }
 
-std::shared_ptr<const RightHead> BackwardPass::head(Piece& piece, Index b, Index h)
+std::shared_ptr<const RightHead> BackwardPass::head(CallPiece& piece, Index b, Index h)
 {
-    const std::pair key(static_cast<const Piece*>(&piece), std::array{b, h});
+    const std::pair key(static_cast<const CallPiece*>(&piece), std::array{b, h});
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = heads_.find(key); found != heads_.end()) {
@@ -167,7 +167,7 @@ std::shared_ptr<const RightHead> BackwardPass::head(Piece& piece, Index b, Index
     return head;
 }
 
-std::shared_ptr<const HeadGradients> BackwardPass::gradients(const Variant& variant, Piece& piece, Index b, Index h)
+std::shared_ptr<const HeadGradients> BackwardPass::gradients(const Variant& variant, CallPiece& piece, Index b, Index h)
 {
     const std::shared_ptr<const RightHead> right = head(piece, b, h);
     Variant steps = variant;
@@ -184,7 +184,7 @@ std::shared_ptr<const HeadGradients> BackwardPass::gradients(const Variant& vari
 void BackwardPass::differentiate(const Variant& v, Index group, BackwardSums& sums, const UseGradient& use)
 {
     const Group& of = groups_[static_cast<std::size_t>(group)];
-    Piece* const piece = of.piece;
+    CallPiece* const piece = of.piece;
     const Index b = of.b, g = of.g;
     const AttentionDims& l = piece->call.views.sizes;
     const AttentionDims& whole = call_.views.sizes;

@@ -55,12 +55,12 @@ public:
 
 private:
     struct Group {
-        Piece* piece;
+        CallPiece* piece;
         Index b, g;
     };
 
-    [[nodiscard]] std::shared_ptr<const RightHead> head(Piece& piece, Index b, Index h);
-    [[nodiscard]] std::shared_ptr<const HeadGradients> gradients(const Variant& variant, Piece& piece, Index b, Index h);
+    [[nodiscard]] std::shared_ptr<const RightHead> head(CallPiece& piece, Index b, Index h);
+    [[nodiscard]] std::shared_ptr<const HeadGradients> gradients(const Variant& variant, CallPiece& piece, Index b, Index h);
 
     const Call& call_;
     Show wanted_;
@@ -68,7 +68,7 @@ private:
     std::vector<Group> groups_;
     std::mutex mutex_;
     std::size_t room_; ///< numbers
-    std::map<std::pair<const Piece*, std::array<Index, 2>>, std::shared_ptr<const RightHead>> heads_;
+    std::map<std::pair<const CallPiece*, std::array<Index, 2>>, std::shared_ptr<const RightHead>> heads_;
 };
 
 } // namespace attn::model::diagnose

@@ -146,7 +146,7 @@ Vector HeadSteps::delta_of(const Numbers& context, Index width) const
     return context.leftCols(width).cwiseProduct(in.dO.leftCols(width)).rowwise().sum().transpose() - in.dlse;
 }
 
-RightHead right_head(Piece& piece, core::RowPlace at, Show wanted)
+RightHead right_head(CallPiece& piece, core::RowPlace at, Show wanted)
 {
     const Variant right;
     const Masking masking(piece.call, right);
@@ -158,7 +158,7 @@ RightHead right_head(Piece& piece, core::RowPlace at, Show wanted)
     return head;
 }
 
-HeadGradients differentiate_head(const Variant& v, Piece& piece, const RightHead& right, core::RowPlace at, Show wanted,
+HeadGradients differentiate_head(const Variant& v, CallPiece& piece, const RightHead& right, core::RowPlace at, Show wanted,
                                  const std::function<Vector()>& first_head)
 {
     const Call& call = piece.call;

@@ -73,10 +73,11 @@ struct HeadSteps {
 [[nodiscard]] Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B);
 
 /// `at`: of the head; `g`: its key/value head.
-[[nodiscard]] RightHead right_head(Piece& piece, core::RowPlace at, Show wanted);
+[[nodiscard]] RightHead right_head(CallPiece& piece, core::RowPlace at, Show wanted);
 /// Under a variant. `first_head` gives δ of head 0.
-[[nodiscard]] HeadGradients differentiate_head(const Variant& variant, Piece& piece, const RightHead& right, core::RowPlace at,
-                                               Show wanted, const std::function<RowVector<double>()>& first_head);
+[[nodiscard]] HeadGradients differentiate_head(const Variant& variant, CallPiece& piece, const RightHead& right,
+                                               core::RowPlace at, Show wanted,
+                                               const std::function<RowVector<double>()>& first_head);
 
 /// Whether anything but the backward is changed.
 [[nodiscard]] bool changes_forward(Variant variant);
