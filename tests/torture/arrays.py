@@ -7,7 +7,7 @@ import json
 import math
 import struct
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 BLOCK = 1 << 24
 SIZES = {"f2": 2, "f4": 4, "f8": 8, "b1": 1, "i4": 4, "i8": 8}
@@ -17,15 +17,26 @@ HUGE = (2**31, 2**32, 2**33 + 1, 2**61, 2**62, 2**63 - 1, 2**63, 2**64, 10**30)
 
 @dataclass
 class Array:
-    """`front` is its first bytes; all others are 0."""
+    """`front` is its first bytes, `back` its last ones; all others are 0."""
 
     shape: tuple
     type: str = "f4"
     front: bytes = b""
+    back: bytes = b""
+
+    @property
+    def zeros(self):
+        return self.size - len(self.front) - len(self.back)
 
     @property
     def size(self):
         return math.prod(self.shape) * SIZES[self.type]
+
+
+def ending_badly(array):
+    """Its last number is NaN, an integer that few types hold, or no boolean."""
+    size = SIZES[array.type]
+    return array if array.zeros < size else replace(array, back=b"\xff" * size if array.type[0] != "i" else b"\xff" * (size - 1) + b"\x7f")
 
 
 def numbers(draw, *shape):
@@ -84,14 +95,16 @@ def lying_npy_header(draw, array):
     )))
 
 
-def write_front(path, front, zeros):
+def write_front(path, front, zeros, back=b""):
     with open(path, "wb") as file:
         file.write(front)
         file.truncate(len(front) + zeros)
+        file.seek(0, 2)
+        file.write(back)
 
 
 def write_npy(path, array, header=None):
-    write_front(path, (header or npy_header(array)) + array.front, array.size - len(array.front))
+    write_front(path, (header or npy_header(array)) + array.front, array.zeros, array.back)
 
 
 # ---- .npz ------------------------------------------------------------------------------------------------------------
@@ -101,34 +114,39 @@ STORED, DEFLATED = 0, 8
 
 @dataclass
 class Member:
-    """`front`, then zeros. What the archive says of it is true, but for `lies`: of both headers, or of the directory alone."""
+    """`front`, zeros, `back`. What the archive says of it is true, but for `lies`: of both headers, or of the directory alone."""
 
     name: bytes
     front: bytes
     zeros: int = 0
+    back: bytes = b""
     method: int = DEFLATED
     lies: dict = field(default_factory=dict)
     directory_lies: dict = field(default_factory=dict)
 
+    @property
+    def size(self):
+        return len(self.front) + self.zeros + len(self.back)
+
 
 def npz_member(name, array, method=DEFLATED, header=None):
-    return Member(name.encode() + b".npy", (header or npy_header(array)) + array.front, array.size - len(array.front), method)
+    return Member(name.encode() + b".npy", (header or npy_header(array)) + array.front, array.zeros, array.back, method)
 
 
-def deflated(front, zeros):
+def deflated(front, zeros, back):
     """Every full block deflates to the same bytes."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
     parts = [squeeze.compress(front), squeeze.flush(zlib.Z_FULL_FLUSH)]
     if zeros >= BLOCK:
         parts.append((squeeze.compress(bytes(BLOCK)) + squeeze.flush(zlib.Z_FULL_FLUSH)) * (zeros // BLOCK))
-    return b"".join([*parts, squeeze.compress(bytes(zeros % BLOCK)), squeeze.flush()])
+    return b"".join([*parts, squeeze.compress(bytes(zeros % BLOCK) + back), squeeze.flush()])
 
 
-def crc(front, zeros):
+def crc(front, zeros, back):
     value, block = zlib.crc32(front), bytes(BLOCK)
     for _ in range(zeros // BLOCK):
         value = zlib.crc32(block, value)
-    return zlib.crc32(bytes(zeros % BLOCK), value)
+    return zlib.crc32(bytes(zeros % BLOCK) + back, value)
 
 
 def common_header(said):
@@ -141,14 +159,15 @@ def write_npz(path, members, comment=b"", end_lies=None):
     with open(path, "wb") as file:
         entries = []
         for member in members:
-            size = len(member.front) + member.zeros
-            data = deflated(member.front, member.zeros) if member.method == DEFLATED else member.front
-            said = {"version": 20, "flags": 0, "method": member.method, "crc": crc(member.front, member.zeros), "size": size,
-                    "deflated": len(data) if member.method == DEFLATED else size, "name_length": len(member.name), "extra": b"",
+            parts = member.front, member.zeros, member.back
+            data = deflated(*parts) if member.method == DEFLATED else member.front
+            said = {"version": 20, "flags": 0, "method": member.method, "crc": crc(*parts), "size": member.size,
+                    "deflated": len(data) if member.method == DEFLATED else member.size, "name_length": len(member.name), "extra": b"",
                     "offset": file.tell()} | member.lies
             file.write(b"PK\3\4" + common_header(said) + member.name + said["extra"] + data)
             if member.method == STORED:
                 file.seek(member.zeros, 1)
+                file.write(member.back)
             said |= member.directory_lies
             entries.append(b"PK\1\2\x14\0" + common_header(said) + struct.pack("<HHHII", 0, 0, 0, 0, said["offset"]) + member.name +
                            said["extra"])
@@ -162,7 +181,7 @@ def write_npz(path, members, comment=b"", end_lies=None):
 def lie_in_archive(draw, members):
     """Changes what the archive says of one member, or adds members. Returns lies of the end record."""
     member = draw.choice(members)
-    size = len(member.front) + member.zeros
+    size = member.size
     number = draw.choice((0, 1, size - 1, size + 1, 2 * size & 0xFFFFFFFF, 2**31, 2**32 - 2, 2**32 - 1))
     wide = struct.pack("<HHQQQ", 1, 24, draw.choice(HUGE[:6]), draw.choice(HUGE[:6]), 0)
     lies = draw.choice(({"size": number}, {"size": number}, {"deflated": number}, {"crc": 0},

@@ -53,8 +53,10 @@ class Files:
         suffix = draw.choice((".npy", ".npz", ".npz", ".safetensors") if len(named) == 1 else (".npz", ".npz", ".safetensors"))
         path = self.new(suffix)
         self.array_bytes += sum(array.size for key, array in named.items() if name in (None, key))
-        damage = draw.choice(("none", "none", "header", "header", "archive", "spoil"))
+        damage = draw.choice(("none", "none", "header", "header", "archive", "spoil", "numbers"))
         victim = draw.choice(list(named))
+        if damage == "numbers":
+            named = named | {victim: arrays.ending_badly(named[victim])}
         if suffix == ".npy":
             array = named[victim]
             arrays.write_npy(path, array, arrays.lying_npy_header(draw, array) if damage in ("header", "archive") else None)

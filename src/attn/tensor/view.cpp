@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -169,21 +170,147 @@ std::span<const std::byte> bytes_from(const TensorView& view, std::span<const In
     return view.bytes.subspan(static_cast<std::size_t>(offset * size_of(view.type)));
 }
 
-/// `row` is what the view holds at `leading`.
-void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view what, bool or_masked, std::string_view way_out)
+template <typename Float>
+bool holds(std::int64_t integer)
 {
-    const std::vector<double> values = load<double>(row).values;
-    const auto allowed = [&](double value) {
-        return std::isfinite(value) || (or_masked && value == -std::numeric_limits<double>::infinity());
+    constexpr double beyond = 0x1p63;
+    const auto held = static_cast<double>(static_cast<Float>(integer));
+    return held < beyond && static_cast<std::int64_t>(held) == integer;
+}
+
+/// Calls `use` with a function that says whether a number keeps the rule.
+template <typename Use>
+decltype(auto) with_rule(NumberRule rule, Use use)
+{
+    const auto of_floats = [&](auto keeps) {
+        return use([keeps]<typename Value>(Value value) {
+            if constexpr (std::is_floating_point_v<Value>) {
+                return keeps(value, std::numeric_limits<Value>());
+            } else {
+                return true;
+            }
+        });
     };
-    const auto first = std::find_if_not(values.begin(), values.end(), allowed);
-    index.insert(index.end(), row.shape.size(), first - values.begin()); // a single element has no index
-    throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index)),
-                std::isnan(*first) ? "nan"
-                : *first < 0       ? "-inf"
-                                   : "inf",
-                fmt::format("finite numbers{}{}", or_masked ? ", or -inf" : "",
-                            way_out.empty() ? "" : fmt::format(", or any with {}", way_out)));
+    const auto of_integers = [&](auto keeps) {
+        return use([keeps]<typename Value>(Value value) { return std::is_floating_point_v<Value> || keeps(value); });
+    };
+    constexpr double least_beyond = 0x1.ffffffp127; // what is smaller rounds to a number of float32
+    // Comparisons are false for NaN.
+    switch (rule) {
+    case NumberRule::finite: return of_floats([](auto x, auto type) { return x >= type.lowest() && x <= type.max(); });
+    case NumberRule::finite_or_masked:
+        return of_floats([](auto x, auto type) { return x >= -type.infinity() && x <= type.max(); });
+    case NumberRule::within_float32:
+        return of_floats([=](auto x, auto) {
+            const double size = std::abs(static_cast<double>(x));
+            return !(size >= least_beyond && size <= std::numeric_limits<double>::max());
+        });
+    case NumberRule::exact_in_float32: return of_integers([](auto x) { return holds<float>(static_cast<std::int64_t>(x)); });
+    case NumberRule::exact_in_float64: return of_integers([](auto x) { return holds<double>(static_cast<std::int64_t>(x)); });
+    case NumberRule::zero_or_one: break;
+    }
+    return use([](auto x) { return x == decltype(x){0} || x == decltype(x){1}; });
+}
+
+template <typename Value>
+Breach breach_at(Shape index, Value value)
+{
+    Breach breach{std::move(index), static_cast<double>(value)};
+    if constexpr (std::is_integral_v<Value>) {
+        breach.integer = static_cast<std::int64_t>(value);
+    }
+    return breach;
+}
+
+template <typename Read, typename Keeps>
+std::optional<Breach> breach_in(const TensorView& view, Read read, Keeps keeps)
+{
+    const Rows rows = rows_of(view);
+    std::optional<Breach> found;
+    for_each_row(view, [&](const Shape& leading, const std::byte* at) {
+        if (found) {
+            return;
+        }
+        bool all_keep = true; // without an early end, so that it is fast where nothing is wrong
+        for (Index i = 0; i < rows.length; ++i) {
+            all_keep &= keeps(read(at + i * rows.step));
+        }
+        for (Index i = 0; !all_keep && !found && i < rows.length; ++i) {
+            if (const auto value = read(at + i * rows.step); !keeps(value)) {
+                Shape index = leading;
+                index.insert(index.end(), view.shape.empty() ? 0 : 1, i); // a single element has no index
+                found = breach_at(std::move(index), value);
+            }
+        }
+    });
+    return found;
+}
+
+/// From the first element to behind the last, in elements.
+Index extent_of(const TensorView& view)
+{
+    Index extent = view.count() == 0 ? 0 : 1;
+    for (std::size_t d = 0; extent > 0 && d < view.shape.size(); ++d) {
+        extent += (view.shape[d] - 1) * view.strides[d];
+    }
+    return extent;
+}
+
+/// From places in memory, in elements from the first, to indices.
+class IndexOfPlace {
+public:
+    explicit IndexOfPlace(const TensorView& view) : view_(view), index_(view.shape.size()), order_(view.shape.size())
+    {
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::ranges::sort(order_, std::greater(), [&](std::size_t d) { return view.strides[d]; });
+    }
+
+    /// nullptr where no element of the view lies.
+    const Shape* at(Index place)
+    {
+        for (const std::size_t d : order_) {
+            index_[d] = view_.shape[d] > 1 && view_.strides[d] > 0 ? place / view_.strides[d] : 0;
+            place -= index_[d] * view_.strides[d];
+            if (index_[d] >= view_.shape[d]) {
+                return nullptr;
+            }
+        }
+        return place == 0 ? &index_ : nullptr;
+    }
+
+private:
+    const TensorView& view_;
+    Shape index_;
+    std::vector<std::size_t> order_; ///< of the dimensions, the widest step first
+};
+
+template <typename Read, typename Keeps>
+std::optional<Breach> breach_among(const Arriving& arriving, const TensorView& view, Read read, Keeps keeps)
+{
+    const auto address = [](const std::byte* at) { return static_cast<Index>(reinterpret_cast<std::uintptr_t>(at)); };
+    const Index size = size_of(view.type);
+    const Index count = std::ssize(arriving.bytes) / size;
+    const Index first = (address(arriving.place) - address(view.bytes.data())) / size;
+    if (first >= extent_of(view) || first + count <= 0) { // it is another's
+        return std::nullopt;
+    }
+    bool all_keep = true;
+    const std::byte* const bytes = arriving.bytes.data();
+    for (Index i = 0; i < count; ++i) {
+        all_keep &= keeps(read(bytes + i * size));
+    }
+    if (all_keep) {
+        return std::nullopt;
+    }
+    IndexOfPlace index_of_place(view);
+    for (Index i = std::max<Index>(0, -first); i < count; ++i) {
+        if (const auto value = read(bytes + i * size); !keeps(value)) {
+            if (const Shape* const index = index_of_place.at(first + i)) {
+                return breach_at(*index, value);
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 /// The largest of `least` and what `of` gives for the elements; NaN if one is.
@@ -304,41 +431,40 @@ void require_floating(const TensorView& view, std::string_view what)
     }
 }
 
-void require_finite(const TensorView& view, std::string_view what, bool or_masked, std::string_view way_out)
+std::optional<Breach> first_breach(const TensorView& view, NumberRule rule, const Arriving* arriving)
 {
-    const Rows rows = rows_of(view);
-    with_reader(view, [&](auto read) {
-        using Value = decltype(read(nullptr));
-        if constexpr (std::is_floating_point_v<Value>) {
-            using Limits = std::numeric_limits<Value>;
-            const Value least = or_masked ? -Limits::infinity() : Limits::lowest();
-            const auto allowed = [least](Value value) { return value >= least && value <= Limits::max(); }; // false for NaN
-            for_each_row(view, [&](const Shape& leading, const std::byte* at) {
-                bool all_allowed = true; // without an early end, so that it is fast where nothing is wrong
-                for (Index i = 0; i < rows.length; ++i) {
-                    all_allowed &= allowed(read(at + i * rows.step));
-                }
-                if (!all_allowed) {
-                    refuse_first_nonfinite(slice(view, leading), leading, what, or_masked, way_out);
-                }
-            });
-        }
+    if (view.type == ElementType::boolean) { // any byte may be judged
+        TensorView bytes = view;
+        bytes.type = ElementType::uint8;
+        return first_breach(bytes, rule, arriving);
+    }
+    return with_reader(view, [&](auto read) {
+        return with_rule(rule, [&](auto keeps) {
+            return arriving == nullptr ? breach_in(view, read, keeps) : breach_among(*arriving, view, read, keeps);
+        });
     });
 }
 
-void require_truths(const TensorView& view, std::string_view what)
+void require_finite(const TensorView& view, std::string_view what, bool or_masked, std::string_view way_out,
+                    const Arriving* arriving)
 {
-    const Rows rows = rows_of(view);
-    for_each_row(view, [&](const Shape& leading, const std::byte* at) {
-        for (Index i = 0; i < rows.length; ++i) {
-            if (const int value = std::to_integer<int>(at[i * rows.step]); value > 1) {
-                Shape index = leading;
-                index.insert(index.end(), view.shape.empty() ? 0 : 1, i); // a single element has no index
-                throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index)), std::to_string(value),
-                            "0 or 1 in a bool tensor");
-            }
-        }
-    });
+    const NumberRule rule = or_masked ? NumberRule::finite_or_masked : NumberRule::finite;
+    if (const std::optional<Breach> breach = first_breach(view, rule, arriving)) {
+        throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(breach->index)),
+                    std::isnan(breach->value) ? "nan"
+                    : breach->value < 0       ? "-inf"
+                                              : "inf",
+                    fmt::format("finite numbers{}{}", or_masked ? ", or -inf" : "",
+                                way_out.empty() ? "" : fmt::format(", or any with {}", way_out)));
+    }
+}
+
+void require_truths(const TensorView& view, std::string_view what, const Arriving* arriving)
+{
+    if (const std::optional<Breach> breach = first_breach(view, NumberRule::zero_or_one, arriving)) {
+        throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(breach->index)), std::to_string(breach->integer),
+                    "0 or 1 in a bool tensor");
+    }
 }
 
 double largest_magnitude(const TensorView& view)
@@ -360,6 +486,30 @@ template Tensor<double> load(const TensorView&);
 template Tensor<std::int64_t> load(const TensorView&);
 
 // ---- tensors with names ----------------------------------------------------------------------------------------------------
+
+void NamedTensor::read_numbers(const NumberJudge& judge) const
+{
+    attn::read_numbers(std::array{this}, judge);
+}
+
+void read_numbers(std::span<const NamedTensor* const> tensors, const NumberJudge& judge)
+{
+    constexpr std::size_t much = std::size_t{32} << 20U; // half of what refused input may take
+    std::size_t shown = 0;
+    for (const NamedTensor* tensor : tensors) {
+        shown += tensor->show ? tensor->view.bytes.size() : 0;
+    }
+    for (const NamedTensor* tensor : tensors) {
+        if (tensor->show && shown > much) {
+            tensor->show(judge);
+        }
+    }
+    for (const NamedTensor* tensor : tensors) {
+        if (tensor->read) {
+            tensor->read();
+        }
+    }
+}
 
 StoredTensor::StoredTensor(std::string tensor_name, ElementType element, Shape dims)
     : name(std::move(tensor_name)), type(element), shape(std::move(dims)),

@@ -5,6 +5,7 @@
 #include "attn/tensor/tensor.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -66,12 +67,39 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> load(const TensorView& view);
 
+/// Numbers of a tensor on their way to `place`, where its view will find them. What is refused on the way takes no memory.
+struct Arriving {
+    const std::byte* place = nullptr;
+    std::span<const std::byte> bytes = {}; ///< of whole elements
+};
+
+/// What every number may have to be.
+enum class NumberRule {
+    finite,
+    finite_or_masked, ///< or -inf
+    within_float32,   ///< where it is finite
+    exact_in_float32, ///< where it is an integer of int32 or int64
+    exact_in_float64,
+    zero_or_one,
+};
+
+/// A number that breaks a rule.
+struct Breach {
+    Shape index;
+    double value = 0;         ///< rounded where it is an integer beyond 2^53
+    std::int64_t integer = 0; ///< of a view of integers
+};
+
+/// The first in row-major order; of those that arrive, the first in memory, and nothing of what lies outside of the view.
+[[nodiscard]] std::optional<Breach> first_breach(const TensorView& view, NumberRule rule, const Arriving* arriving = nullptr);
+
 /// Throws Error(data) naming `what` and the first index that is NaN or infinite; with `or_masked` -inf counts as a finite
 /// number. `way_out` is the option that accepts any number, where there is one.
-void require_finite(const TensorView& view, std::string_view what, bool or_masked = false, std::string_view way_out = {});
+void require_finite(const TensorView& view, std::string_view what, bool or_masked = false, std::string_view way_out = {},
+                    const Arriving* arriving = nullptr);
 
 /// Of bytes of bool: throws Error(data) naming `what` and the first index that is neither 0 nor 1.
-void require_truths(const TensorView& view, std::string_view what);
+void require_truths(const TensorView& view, std::string_view what, const Arriving* arriving = nullptr);
 
 /// Throws Error(data) naming `what` and the type when it is bool or an integer.
 void require_floating(const TensorView& view, std::string_view what);
@@ -83,6 +111,9 @@ void require_floating(const TensorView& view, std::string_view what);
 
 // Tensors with names, as they come from files and go to files.
 
+/// Sees numbers before they take memory, piece by piece; throws what refuses them. A piece may be of any tensor that is read.
+using NumberJudge = std::function<void(const Arriving&)>;
+
 /// What every reader of files gives and every writer of them takes: its bytes belong to another (a mapped file, a result), or
 /// `owner`'s.
 struct NamedTensor {
@@ -90,16 +121,16 @@ struct NamedTensor {
     TensorView view;
     /// Brings the numbers to where the view points, once; from whichever thread. Empty: they are there.
     std::function<void()> read = {};
+    /// Shows all numbers to a judge and brings none, if they are not there; only of those that take far more than their file.
+    std::function<void(const NumberJudge&)> show = {};
     std::shared_ptr<const void> owner = {}; ///< of the view's bytes, where they go when the last copy goes
 
     /// For a caller that has checked type and shape and reads the numbers next. Throws Error(data) for damaged data, each time.
-    void read_numbers() const
-    {
-        if (read) {
-            read();
-        }
-    }
+    void read_numbers(const NumberJudge& judge = {}) const;
 };
+
+/// The same of several. Where they are shown first, since they take much memory, it is all of them before the first takes any.
+void read_numbers(std::span<const NamedTensor* const> tensors, const NumberJudge& judge = {});
 
 /// A tensor that is being made: its type, shape and row-major little-endian bytes.
 struct StoredTensor {

@@ -238,16 +238,16 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     settings.isa = globals.isa.value_or(core::best_isa());
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
-    settings.read_numbers = [&] { // now that there is room for what is asked for
+    settings.read_numbers = [&](const NumberJudge& judge) { // now that there is room for what is asked for
+        if (only) {
+            require_stages(*only, model::asked_stages(inputs, options.attend));
+        }
         if (!drawn.empty()) {
             model::draw_inputs(options.random.drawn, drawn);
         }
-        files.read_numbers();
+        files.read_numbers(judge);
     };
     const model::ResolvedAttend resolved(inputs, options.attend, settings);
-    if (only) {
-        require_stages(*only, resolved.stages);
-    }
     const model::AttendResult result = model::attend(resolved);
     files.require_unchanged();
     for (const std::string& warning : result.warnings) {

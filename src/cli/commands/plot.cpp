@@ -235,7 +235,7 @@ model::Result result_of_tensor(const TensorView& weights, const PlotOptions& opt
                                              .query = options.query,
                                              .origin = model::Origin::options_alone(option_name),
                                              .judge = judge,
-                                             .read_numbers = [&] { inputs.read_numbers(); }},
+                                             .read_numbers = [&](const NumberJudge& judge) { inputs.read_numbers(judge); }},
                                             what);
     if (result.layers.size() > 1 && !takes_layers(options)) {
         throw Error(ErrorKind::usage, option_name(model::trained_field::layers), "none",

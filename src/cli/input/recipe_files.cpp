@@ -31,7 +31,7 @@ void load_mask(model::FileTensor& mask, const LoadedFiles& files)
     refuse_standard_input(mask.file, model::field::mask_file, files.settings.origin);
     const std::string path = found_file(search_of(files), model::field::mask_file, mask.file, mask.sha256);
     files.settings.mask = files.inputs.open({path, mask.name}).view;
-    files.settings.read_numbers = [&inputs = files.inputs] { inputs.read_numbers(); };
+    files.settings.read_numbers = [&inputs = files.inputs](const NumberJudge& judge) { inputs.read_numbers(judge); };
     require_digest(files.inputs.file(path), mask.sha256, files.digests);
 }
 
@@ -132,24 +132,28 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     if (fitted.dims.vocab_size) {
         files.settings.origin = files.settings.origin.with_table_of(file.name());
     }
-    std::string_view last;
+    std::vector<const NamedTensor*> stored;
     for (const model::Source& source : fitted.layer.sources) {
-        const NamedTensor& stored = tensors.at(source.name, file.name());
-        stored.read_numbers();
-        const TensorView& whole = stored.view;
-        files.settings.parameters.push_back(model::stored_parameter(source, whole));
-        if (source.name != last) {
-            const std::string what = fmt::format("{} of {}", in_quotes(source.name), file.name());
+        const NamedTensor& tensor = tensors.at(source.name, file.name());
+        files.settings.parameters.push_back(model::stored_parameter(source, tensor.view));
+        if (stored.empty() || stored.back() != &tensor) {
+            stored.push_back(&tensor);
+        }
+    }
+    const auto judge = [&](const Arriving* arriving) {
+        for (const NamedTensor* tensor : stored) {
+            const std::string what = fmt::format("{} of {}", in_quotes(tensor->name), file.name());
             if (!parameters.allow_nonfinite) {
-                require_finite(whole, what, false, "--set parameters.allow_nonfinite=true");
+                require_finite(tensor->view, what, false, "--set parameters.allow_nonfinite=true", arriving);
             }
             if (recipe.dtype == Dtype::float32) {
-                model::require_float32_range(whole, what);
+                model::require_float32_range(tensor->view, what, model::wider_run, arriving);
             }
-            model::require_exact_integers(whole, recipe.dtype, what);
+            model::require_exact_integers(tensor->view, recipe.dtype, what, model::wider_run, arriving);
         }
-        last = source.name;
-    }
+    };
+    read_numbers(stored, [&](const Arriving& arriving) { judge(&arriving); });
+    judge(nullptr);
     recipe = model::with_layer(std::move(recipe), fitted);
     if (!fitted.heads_assumed) {
         return std::nullopt;

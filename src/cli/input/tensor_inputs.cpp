@@ -175,16 +175,21 @@ const NamedTensor& TensorInputs::open_numbers(const std::string& text)
     if (!is_integer(tensor.view.type)) {
         return tensor;
     }
-    tensor.read_numbers();
-    model::require_exact_integers(tensor.view, Dtype::float32, in_quotes(text), "a float64 tensor");
+    const auto require_exact = [&](const Arriving* arriving) {
+        model::require_exact_integers(tensor.view, Dtype::float32, in_quotes(text), "a float64 tensor", arriving);
+    };
+    tensor.read_numbers([&](const Arriving& arriving) { require_exact(&arriving); });
+    require_exact(nullptr);
     return opened_.emplace_back(owned(tensor.name, load<float>(tensor.view)));
 }
 
-void TensorInputs::read_numbers() const
+void TensorInputs::read_numbers(const NumberJudge& judge) const
 {
+    std::vector<const NamedTensor*> all;
     for (const NamedTensor& tensor : opened_) {
-        tensor.read_numbers();
+        all.push_back(&tensor);
     }
+    attn::read_numbers(all, judge);
 }
 
 io::TensorFile& TensorInputs::all(const std::string& path)

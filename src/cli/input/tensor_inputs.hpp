@@ -39,8 +39,9 @@ public:
     [[nodiscard]] const NamedTensor& open(const TensorArgument& argument);
     [[nodiscard]] const NamedTensor& open(const std::string& text) { return open(split_tensor_argument(text)); }
 
-    /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file.
-    void read_numbers() const;
+    /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file, and
+    /// what `judge` throws.
+    void read_numbers(const NumberJudge& judge = {}) const;
 
     /// The same, but integers become float32. Throws Error(data) for one that it cannot hold.
     [[nodiscard]] const NamedTensor& open_numbers(const std::string& text);

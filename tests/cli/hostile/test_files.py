@@ -163,6 +163,35 @@ def test_a_small_archive_that_lies_of_a_large_array_costs_no_memory(tmp_path, li
     assert megabytes < 64 + 16, megabytes  # 96
 
 
+WORDS = " ".join(f"w{i}" for i in range(3000))
+WIDE = "wide.npz:x"  # 96 MB of zeros in 93 kB, but for the last number
+
+
+@limits_memory
+@pytest.mark.parametrize("type, last, command, message", [
+    ("float32", "nan", ("plot", WIDE, "--query", "0"), "at (0, 2999, 7999): got nan"),
+    ("float32", "nan", ("attend", "-q", WIDE, "-k", WIDE, "-v", WIDE), "queries at (2999, 7999): got nan"),
+    ("float32", "nan", ("attend", "-q", "q.npy", "-k", "good.npz:x", "-v", WIDE), "values at (2999, 7999): got nan"),
+    ("float32", "inf", ("attend", "-q", "q.npy", "-k", "k.npy", "-v", "k.npy", "--mask", WIDE), "mask at (2999, 7999): got inf"),
+    ("int64", 2**60 + 1, ("attend", "-q", "q.npy", "-k", WIDE, "-v", WIDE), "got 1152921504606846977, an integer"),
+    ("bool", 2, ("compare", WIDE, WIDE), "'x' in 'wide.npz' at (2999, 7999): got 2"),
+    ("float32", "nan", ("run", WORDS, "--embeddings", WIDE), "at (2999, 7999): got nan"),
+    ("float64", 1e300, ("run", WORDS, "--params", "layer.npz"), "'W_q' of 'layer.npz' at (2999, 7999): got 1e+300"),
+])
+def test_a_wrong_number_is_refused_before_a_large_array_takes_memory(tmp_path, type, last, command, message):
+    array = numpy.zeros((3000, 8000), "uint8" if type == "bool" else type)
+    array[-1, -1] = last
+    numpy.savez_compressed(tmp_path / "wide.npz", x=array.view("bool") if type == "bool" else array)
+    numpy.savez_compressed(tmp_path / "good.npz", x=numpy.zeros((3000, 8000), "float32"))
+    numpy.savez_compressed(tmp_path / "layer.npz", W_k=numpy.zeros((3000, 8000)), W_q=array, W_v=numpy.zeros((3000, 8)))
+    mask = command[-2] == "--mask"
+    numpy.save(tmp_path / "q.npy", numpy.ones((3000, 1) if mask else (3, 8000), "float32"))
+    numpy.save(tmp_path / "k.npy", numpy.ones((8000, 1), "float32"))
+    done, _, megabytes = measured(*command, cwd=tmp_path)
+    assert_fails(done, 65, message)
+    assert megabytes < 64 + 16, megabytes
+
+
 @limits_memory
 @pytest.mark.parametrize("threads", [1, 8])
 def test_long_lines_share_the_memory_of_a_group(tmp_path, threads):

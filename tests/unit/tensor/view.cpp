@@ -236,6 +236,76 @@ TEST(RequireFinite, TakesMinusInfinityForMaskedWhenAsked)
     }
 }
 
+/// What `require_finite` says of a view when the numbers from place `first` of `tensor` on arrive, which are nowhere yet.
+std::string complaint_on_the_way(const TensorView& view, const Counting& tensor, Index first, const std::vector<float>& numbers)
+{
+    const attn::Arriving arriving{tensor.view.bytes.data() + first * 4, std::as_bytes(std::span(numbers))};
+    return error_of([&] { attn::require_finite(view, "x", false, {}, &arriving); });
+}
+
+TEST(RequireFinite, JudgesNumbersOnTheirWay)
+{
+    const float nan = std::nanf("");
+    const Counting tensor({2, 3, 4});
+    EXPECT_EQ(complaint_on_the_way(tensor.view, tensor, 0, {1, 2, 3}), "no error");
+    EXPECT_EQ(complaint_on_the_way(tensor.view, tensor, 0, {1, nan, nan}), "x at (0, 0, 1): got nan; allowed: finite numbers");
+    EXPECT_EQ(complaint_on_the_way(tensor.view, tensor, 17, {1, nan}), "x at (1, 1, 2): got nan; allowed: finite numbers");
+    EXPECT_EQ(complaint_on_the_way(tensor.view, tensor, 24, {nan}), "no error") << "behind it: of another tensor";
+    EXPECT_EQ(complaint_on_the_way(tensor.view, tensor, -1, {nan}), "no error") << "before it";
+    EXPECT_EQ(complaint_on_the_way(tensor.view, tensor, -1, {nan, nan}), "x at (0, 0, 0): got nan; allowed: finite numbers");
+}
+
+TEST(RequireFinite, JudgesOfNumbersOnTheirWayThoseOfTheView)
+{
+    const float nan = std::nanf("");
+    const Counting tensor({2, 3, 4});
+    const std::vector<Index> second{1};
+    const TensorView half = attn::slice(tensor.view, second);
+    EXPECT_EQ(complaint_on_the_way(half, tensor, 10, {nan, nan}), "no error") << "of the first half";
+    EXPECT_EQ(complaint_on_the_way(half, tensor, 10, {nan, nan, nan}), "x at (0, 0): got nan; allowed: finite numbers");
+    TensorView turned = half; // its third column, then its first
+    turned.shape = {2, 3};
+    turned.strides = {2, 4};
+    EXPECT_EQ(complaint_on_the_way(turned, tensor, 12, {1, nan, 3, nan, 5}), "no error") << "between its columns";
+    EXPECT_EQ(complaint_on_the_way(turned, tensor, 12, {1, nan, 3, nan, 5, 6, nan}),
+              "x at (1, 1): got nan; allowed: finite numbers");
+}
+
+using attn::NumberRule;
+
+/// Of a vector; -1 where nothing is wrong.
+template <typename Number>
+Index place_of_breach(ElementType type, const std::vector<Number>& numbers, NumberRule rule)
+{
+    const TensorView view = attn::row_major_view(type, {std::ssize(numbers)}, std::as_bytes(std::span(numbers)));
+    const std::optional<attn::Breach> breach = attn::first_breach(view, rule);
+    return breach ? breach->index[0] : -1;
+}
+
+TEST(FirstBreach, LooksForWhatEachRuleForbidsToNumbers)
+{
+    const auto place = [numbers = std::vector<double>{0, 1, 1e300, -std::numeric_limits<double>::infinity()}](NumberRule rule) {
+        return place_of_breach(ElementType::float64, numbers, rule);
+    };
+    EXPECT_EQ(place(NumberRule::finite), 3);
+    EXPECT_EQ(place(NumberRule::finite_or_masked), -1);
+    EXPECT_EQ(place(NumberRule::within_float32), 2);
+    EXPECT_EQ(place(NumberRule::zero_or_one), 2);
+    EXPECT_EQ(place(NumberRule::exact_in_float32), -1) << "no integers";
+}
+
+TEST(FirstBreach, LooksForWhatEachRuleForbidsToIntegers)
+{
+    constexpr std::int64_t beyond_float32 = (1 << 24) + 1, beyond_float64 = (std::int64_t{1} << 53) + 1;
+    const auto place = [numbers = std::vector<std::int64_t>{1, 1 << 24, beyond_float32, beyond_float64}](NumberRule rule) {
+        return place_of_breach(ElementType::int64, numbers, rule);
+    };
+    EXPECT_EQ(place(NumberRule::finite), -1);
+    EXPECT_EQ(place(NumberRule::exact_in_float32), 2);
+    EXPECT_EQ(place(NumberRule::exact_in_float64), 3);
+    EXPECT_EQ(place(NumberRule::zero_or_one), 1);
+}
+
 TEST(RequireFinite, TellsTheWayOut)
 {
     Counting tensor({2, 3});

@@ -80,39 +80,6 @@ void require_size(std::size_t size, const ZipMember& member, const std::string& 
     }
 }
 
-/// Inflates it without keeping anything: what a small file says of a large array may be a lie, which only its end shows.
-void require_true(const ZipMember& member, const std::string& what)
-{
-    std::vector<std::byte> part(std::size_t{1} << 16U);
-    Inflater inflater(member.data, what);
-    std::size_t size = 0;
-    std::uint32_t crc = 0;
-    while (size < static_cast<std::size_t>(member.size)) {
-        const std::size_t left = static_cast<std::size_t>(member.size) - size;
-        const Bytes read = std::span(part).first(inflater.read(std::span(part).first(std::min(part.size(), left))));
-        if (read.empty()) {
-            break;
-        }
-        size += read.size();
-        crc = crc32_of(read, crc);
-    }
-    require_size(size, member, what);
-    inflater.finish();
-    require_crc(crc, member, what);
-}
-
-void inflate(const ZipMember& member, std::span<std::byte> room, const std::string& what)
-{
-    constexpr std::size_t little = std::size_t{32} << 20U;
-    if (room.size() > std::max(3 * member.data.size(), little)) {
-        require_true(member, what);
-    }
-    Inflater inflater(member.data, what);
-    require_size(inflater.read(room), member, what);
-    inflater.finish();
-    require_crc(crc32_of(room), member, what);
-}
-
 NpyHeader header_of(const ZipMember& member, const std::string& what, Untyped untyped_are)
 {
     if (!member.deflated) {
@@ -124,22 +91,88 @@ NpyHeader header_of(const ZipMember& member, const std::string& what, Untyped un
                            untyped_are);
 }
 
-/// So that it happens once, from whichever thread; what fails is tried again. No std::call_once, which may hang there.
-template <typename Read>
-std::function<void()> once(Read read)
-{
-    struct State {
-        std::mutex reading;
-        bool done = false;
-    };
-    return [state = std::make_shared<State>(), read = std::move(read)] {
-        const std::scoped_lock lock(state->reading);
-        if (!state->done) {
-            read();
-            state->done = true;
+/// What is done once, from whichever thread; what fails is tried again. No std::call_once, which may hang there.
+class Once {
+public:
+    template <typename Do>
+    void act(Do act)
+    {
+        before([&] {
+            act();
+            done_ = true;
+        });
+    }
+    /// Does it as often as it is called before act() was.
+    template <typename Do>
+    void before(Do act)
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!done_) {
+            act();
         }
-    };
-}
+    }
+
+private:
+    std::mutex mutex_;
+    bool done_ = false;
+};
+
+/// A deflated member and the room for its contents.
+class Deflated {
+public:
+    Deflated(ZipMember member, std::string what)
+        : member_(std::move(member)), what_(std::move(what)), size_(static_cast<std::size_t>(member_.size)),
+          room_(new std::byte[size_]) // no zeros, as a vector would write them: what does not come is never touched
+    {
+    }
+
+    [[nodiscard]] std::span<std::byte> room() const { return {room_.get(), size_}; }
+
+    void read()
+    {
+        once_.act([&] {
+            Inflater inflater(member_.data, what_);
+            require_size(inflater.read(room()), member_, what_);
+            inflater.finish();
+            require_crc(crc32_of(room()), member_, what_);
+        });
+    }
+
+    /// Inflates it without keeping anything: what a small file says of a large array may be a lie, which only its end shows,
+    /// and so may be a number that nobody wants. `front`: bytes before the first number.
+    void show(std::size_t front, const NumberJudge& judge)
+    {
+        once_.before([&] {
+            constexpr std::size_t whole_elements = std::size_t{1} << 16U;
+            std::vector<std::byte> part(std::max(front, whole_elements));
+            Inflater inflater(member_.data, what_);
+            std::size_t size = 0;
+            std::uint32_t crc = 0;
+            while (size < size_) {
+                const std::size_t most = size == 0 ? front : std::min(whole_elements, size_ - size);
+                const Bytes read = std::span(part).first(inflater.read(std::span(part).first(most)));
+                if (read.empty()) {
+                    break;
+                }
+                if (judge && size != 0) {
+                    judge({room_.get() + size, read});
+                }
+                size += read.size();
+                crc = crc32_of(read, crc);
+            }
+            require_size(size, member_, what_);
+            inflater.finish();
+            require_crc(crc, member_, what_);
+        });
+    }
+
+private:
+    ZipMember member_;
+    std::string what_;
+    std::size_t size_;
+    std::unique_ptr<std::byte[]> room_; // NOLINT(modernize-avoid-c-arrays)
+    Once once_;
+};
 
 /// The .npy inside of a member. It owns its numbers if it is deflated.
 void open_member(const ZipMember& member, const std::string& what, const WantedTensor& wanted, TensorFile& file)
@@ -154,18 +187,20 @@ void open_member(const ZipMember& member, const std::string& what, const WantedT
         return;
     }
     if (!member.deflated) {
-        const auto check = [member, what] { require_crc(crc32_of(member.data), member, what); };
-        file.entries.push_back({.name = name, .view = npy_view(header, member.data, what), .read = once(check)});
+        const auto check = [member, what, once = std::make_shared<Once>()] {
+            once->act([&] { require_crc(crc32_of(member.data), member, what); });
+        };
+        file.entries.push_back({.name = name, .view = npy_view(header, member.data, what), .read = check});
         return;
     }
     require_npy_size(header, member.size, what);
-    const auto size = static_cast<std::size_t>(member.size);
-    // No zeros, as a vector would write them: what does not come is never touched.
-    std::shared_ptr<std::byte[]> made(new std::byte[size]); // NOLINT(modernize-avoid-c-arrays)
-    const std::span<std::byte> room(made.get(), size);
-    const std::shared_ptr<const void> owner = std::move(made);
-    const auto fill = [member, room, owner, what] { inflate(member, room, what); };
-    file.entries.push_back({.name = name, .view = npy_view(header, room, what), .read = once(fill), .owner = owner});
+    const auto array = std::make_shared<Deflated>(member, what);
+    NamedTensor& entry =
+        file.entries.emplace_back(NamedTensor{.name = name, .view = npy_view(header, array->room(), what), .owner = array});
+    entry.read = [array] { array->read(); };
+    if (array->room().size() > 3 * member.data.size()) {
+        entry.show = [array, front = header.data](const NumberJudge& judge) { array->show(front, judge); };
+    }
 }
 
 std::vector<std::string> names_of(const std::vector<ZipMember>& members)

@@ -26,6 +26,16 @@ TensorFile with_truths_checked(TensorFile file, std::string_view what)
     for (NamedTensor& entry : file.entries) {
         if (entry.view.type == ElementType::boolean) {
             std::string place = entry.name.empty() ? std::string(what) : fmt::format("{} in {}", in_quotes(entry.name), what);
+            if (entry.show) {
+                entry.show = [show = std::move(entry.show), view = entry.view, place](const NumberJudge& judge) {
+                    show([&](const Arriving& arriving) {
+                        require_truths(view, place, &arriving);
+                        if (judge) {
+                            judge(arriving);
+                        }
+                    });
+                };
+            }
             entry.read = [bring = std::move(entry.read), view = entry.view, place = std::move(place)] {
                 if (bring) {
                     bring();
@@ -59,9 +69,11 @@ const NamedTensor& TensorFile::at(std::string_view name, std::string_view what) 
 
 void TensorFile::read_numbers() const
 {
+    std::vector<const NamedTensor*> all;
     for (const NamedTensor& entry : entries) {
-        entry.read_numbers();
+        all.push_back(&entry);
     }
+    attn::read_numbers(all);
 }
 
 TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what, std::string_view beside)

@@ -372,28 +372,37 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     return views;
 }
 
+void judge_added(const AttendInputs& inputs, const AttendViews& views, const Arriving* arriving)
+{
+    if (inputs.sinks) {
+        require_finite(*inputs.sinks, operand::sinks.name, true, {}, arriving);
+    }
+    if (inputs.alibi_slopes) {
+        require_finite(*inputs.alibi_slopes, operand::alibi_slopes.name, false, {}, arriving);
+    }
+    for (const AttendOperand* added : {&operand::sinks, &operand::alibi_slopes, &operand::mask}) {
+        const TensorView* view = added->in(inputs);
+        if (view != nullptr && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
+            require_float32_range(*view, std::string(added->name), "--out-dtype float64", arriving);
+        }
+    }
+    if (inputs.kept) {
+        require_zeros_and_ones(*inputs.kept, operand::kept.name, arriving);
+    }
+}
+
 void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& views)
 {
     const core::AttentionDims& l = views.sizes;
     if (inputs.lengths) {
         views.lengths = read_lengths(*inputs.lengths, l);
     }
+    judge_added(inputs, views);
     if (inputs.sinks) {
-        require_finite(*inputs.sinks, operand::sinks.name, true);
         views.sinks = load<double>(*inputs.sinks).values;
     }
     if (inputs.alibi_slopes) {
-        require_finite(*inputs.alibi_slopes, operand::alibi_slopes.name);
         views.slopes = load<double>(*inputs.alibi_slopes).values;
-    }
-    for (const AttendOperand* added : {&operand::sinks, &operand::alibi_slopes, &operand::mask}) {
-        const TensorView* view = added->in(inputs);
-        if (view != nullptr && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
-            require_float32_range(*view, std::string(added->name), "--out-dtype float64");
-        }
-    }
-    if (inputs.kept) {
-        require_zeros_and_ones(*inputs.kept, operand::kept.name);
     }
     if (inputs.segments) {
         views.segments = read_segments(*inputs.segments, l);

@@ -180,12 +180,12 @@ void require_memory(Index required, Index limit)
 
 // ---- numbers ---------------------------------------------------------------------------------------------------------------
 
-void require_finite_inputs(const AttendInputs& inputs)
+void require_finite_inputs(const AttendInputs& inputs, const Arriving* arriving = nullptr)
 {
     using namespace operand;
     for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value, &mask, &grad, &grad_lse}) {
         if (const TensorView* view = operand->in(inputs)) {
-            require_finite(*view, operand->name, operand == &mask, "--allow-nonfinite");
+            require_finite(*view, operand->name, operand == &mask, "--allow-nonfinite", arriving);
         }
     }
 }
@@ -207,6 +207,11 @@ Show attend_items(const Attend& options, const std::function<bool(const AttendOp
                                      {Needs::mask_gradient, differentiated && given(mask)},
                                      {Needs::sink_gradient, differentiated && given(sinks)}},
                            .packed = given(cu_seqlens)});
+}
+
+std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& options)
+{
+    return asked_stages(inputs, options, lay_out(inputs, options));
 }
 
 bool differentiates(const Attend& options, const std::function<bool(const AttendOperand&)>& given)
@@ -233,7 +238,12 @@ ResolvedAttend::ResolvedAttend(const AttendInputs& its_inputs, const Attend& its
     const bool in_tiles = core::tiles_serve(views, options, work);
     require_room(in_tiles ? tiled_work_bytes(*this) : work_bytes(*this));
     if (settings.read_numbers) {
-        settings.read_numbers();
+        settings.read_numbers([&](const Arriving& arriving) { // both paths refuse them
+            judge_added(inputs, views, &arriving);
+            if (!options.allow_nonfinite) {
+                require_finite_inputs(inputs, &arriving);
+            }
+        });
     }
     read_numbers(inputs, options.align, views);
     if (inputs.cu_seqlens) {

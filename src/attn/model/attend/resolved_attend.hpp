@@ -31,6 +31,9 @@ struct AskedStage {
     Shape shape;
 };
 
+/// In the order of Item. Throws as attend() for shapes and stages; nobody looks at a number.
+[[nodiscard]] std::vector<AskedStage> asked_stages(const AttendInputs& inputs, const Attend& options);
+
 /// Refers to what it is made of.
 struct ResolvedAttend {
     /// Throws as attend().

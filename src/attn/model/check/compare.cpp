@@ -235,8 +235,7 @@ TensorComparison compare_tensors(const ComparedTensor& a, const ComparedTensor& 
         result.why = fmt::format("the shapes differ: {}, {}", to_string(a.view.shape), to_string(b.view.shape));
         return result;
     }
-    a.read_numbers();
-    b.read_numbers();
+    read_numbers(std::array<const NamedTensor*, 2>{&a, &b});
     result.tolerance = options.tolerance.value_or(usual_tolerance(a.view.type, b.view.type));
     ComparedPair(a, b, options, result.tolerance).compare(result);
     return result;

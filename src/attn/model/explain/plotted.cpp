@@ -421,11 +421,15 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
     if (plotted.judge) {
         plotted.judge({heads, plotted.query.empty() ? T : std::ssize(result.query_positions), S});
     }
+    const Index end = plotted.layer || !has_layers ? number + 1 : all.shape[0];
     if (plotted.read_numbers) {
-        plotted.read_numbers();
+        plotted.read_numbers([&](const Arriving& arriving) {
+            for (Index place = number; place < end; ++place) {
+                require_finite(slice(all, std::array{place, batch}), what, false, {}, &arriving);
+            }
+        });
     }
     result.layers.clear();
-    const Index end = plotted.layer || !has_layers ? number + 1 : all.shape[0];
     for (Index place = number; place < end; ++place) {
         const TensorView view = slice(all, std::array{place, batch});
         require_finite(view, what);

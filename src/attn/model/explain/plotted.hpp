@@ -34,7 +34,8 @@ struct PlottedWeights {
     Origin origin = {};                                 ///< of the heads
     /// Called with the (H, T, S) of a layer that were asked for, before anybody looks at the numbers.
     std::function<void(const Shape&)> judge = {};
-    std::function<void()> read_numbers = {}; ///< called before anybody looks at the numbers; empty: they are there
+    /// Called before anybody looks at the numbers, with what judges them; empty: they are there.
+    std::function<void(const NumberJudge&)> read_numbers = {};
 };
 inline constexpr Index most_plotted = Index{1} << 20; ///< rows, and columns
 /// Layers, batch, heads, queries, keys: the dimensions of weights, of which all but the last two may be missing.

@@ -15,15 +15,16 @@ namespace {
 constexpr std::string_view accepting = "--set embeddings.allow_nonfinite=true";
 constexpr Index most_rows = std::numeric_limits<std::int32_t>::max(); // ids are as large
 
-void require_rows(const NamedTensor& table, bool allow_nonfinite, const RowOf& row_of, std::span<const std::string> words)
+void require_rows(const NamedTensor& table, bool allow_nonfinite, const RowOf& row_of, std::span<const std::string> words,
+                  const Arriving* arriving = nullptr)
 {
     for (const std::string& word : words) {
         if (const auto row = row_of(word)) {
             const std::string what = fmt::format("{}, row {}, {},", table.name, *row, in_quotes(word));
             const TensorView numbers = row_block(table.view, *row, 1);
-            require_exact_integers(numbers, Dtype::float64, what);
+            require_exact_integers(numbers, Dtype::float64, what, wider_run, arriving);
             if (!allow_nonfinite) {
-                require_finite(numbers, what, false, accepting);
+                require_finite(numbers, what, false, accepting, arriving);
             }
         }
     }
@@ -67,11 +68,14 @@ VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
                          .rows = {},
                          .integers = is_integer(table.view.type)};
     vectors.rows = [table = std::move(table), allow_nonfinite] {
-        table.read_numbers();
-        if (!allow_nonfinite) {
-            require_finite(table.view, table.name, false, accepting);
-        }
-        require_exact_integers(table.view, Dtype::float64, table.name);
+        const auto judge = [&](const Arriving* arriving) {
+            if (!allow_nonfinite) {
+                require_finite(table.view, table.name, false, accepting, arriving);
+            }
+            require_exact_integers(table.view, Dtype::float64, table.name, wider_run, arriving);
+        };
+        table.read_numbers([&](const Arriving& arriving) { judge(&arriving); });
+        judge(nullptr);
         return load<double>(table.view);
     };
     return vectors;
@@ -85,7 +89,8 @@ VectorsOfWords vectors_of_words(NamedTensor table, bool allow_nonfinite, RowOf r
                            .prepare = [table] { table.read_numbers(); },
                            .integers = is_integer(table.view.type)};
     vectors.find = [table = std::move(table), allow_nonfinite, row_of = std::move(row_of)](const WantedWords& wanted) {
-        table.read_numbers();
+        table.read_numbers(
+            [&](const Arriving& arriving) { require_rows(table, allow_nonfinite, row_of, wanted.words, &arriving); });
         require_rows(table, allow_nonfinite, row_of, wanted.words);
         return find_rows(table.view, row_of, wanted);
     };

@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <optional>
 
 namespace attn::model {
 namespace {
@@ -36,34 +35,27 @@ void require_numbers(const TensorView& view, const std::string& what)
     }
 }
 
-void require_float32_range(const TensorView& view, const std::string& what, std::string_view wider)
+void require_float32_range(const TensorView& view, const std::string& what, std::string_view wider, const Arriving* arriving)
 {
-    constexpr double least_beyond = 0x1.ffffffp127; // what is smaller rounds to a number of float32
-    if (view.type != ElementType::float64 || largest_magnitude(view) < least_beyond) {
+    if (view.type != ElementType::float64) {
         return;
     }
-    const std::vector<double> values = load<double>(view).values;
-    const auto beyond = [](double value) { return std::isfinite(value) && std::abs(value) >= least_beyond; };
-    const auto first = std::ranges::find_if(values, beyond);
-    if (first != values.end()) { // infinities and NaN are no matter of range
-        throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index_of(view.shape, first - values.begin()))),
-                    math::shortest(*first) + ", which is beyond float32", fmt::format("up to 3.4e38, or {}", wider));
+    if (const std::optional<Breach> breach = first_breach(view, NumberRule::within_float32, arriving)) {
+        throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(breach->index)),
+                    math::shortest(breach->value) + ", which is beyond float32", fmt::format("up to 3.4e38, or {}", wider));
     }
 }
 
-void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what, std::string_view wider)
+void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what, std::string_view wider,
+                            const Arriving* arriving)
 {
     if (!is_integer(view.type)) {
         return;
     }
-    constexpr double beyond = 9223372036854775808.0; // 2^63
-    const std::vector<std::int64_t> values = load<std::int64_t>(view).values;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double held = in_type(static_cast<double>(values[i]), dtype);
-        if (held >= beyond || static_cast<std::int64_t>(held) != values[i]) {
-            refuse_integer(std::to_string(values[i]), held, dtype,
-                           fmt::format("{} at {}", what, to_string(index_of(view.shape, static_cast<Index>(i)))), wider);
-        }
+    const NumberRule rule = dtype == Dtype::float32 ? NumberRule::exact_in_float32 : NumberRule::exact_in_float64;
+    if (const std::optional<Breach> breach = first_breach(view, rule, arriving)) {
+        refuse_integer(std::to_string(breach->integer), in_type(breach->value, dtype), dtype,
+                       fmt::format("{} at {}", what, to_string(breach->index)), wider);
     }
 }
 

@@ -33,16 +33,10 @@ TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last, 
     return mask;
 }
 
-void require_zeros_and_ones(const TensorView& view, std::string_view what)
+void require_zeros_and_ones(const TensorView& view, std::string_view what, const Arriving* arriving)
 {
-    const Shape leading(view.shape.begin(), view.shape.end() - 1);
-    for (Index row = 0; row < element_count(leading); ++row) {
-        const Matrix<double> numbers = load_matrix<double>(slice(view, index_of(leading, row)), {});
-        for (const double number : numbers.reshaped()) {
-            if (number != 0 && number != 1) {
-                throw Error(ErrorKind::data, what, fmt::format("{}", number), "0 and 1, or booleans");
-            }
-        }
+    if (const std::optional<Breach> breach = first_breach(view, NumberRule::zero_or_one, arriving)) {
+        throw Error(ErrorKind::data, what, fmt::format("{}", breach->value), "0 and 1, or booleans");
     }
 }
 

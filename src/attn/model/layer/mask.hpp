@@ -20,7 +20,7 @@ enum class ShortMask { hides, repeats };
                                         std::string_view what = "the mask");
 
 /// Throws Error(data), naming `what` and the first number, where one is neither 0 nor 1.
-void require_zeros_and_ones(const TensorView& view, std::string_view what);
+void require_zeros_and_ones(const TensorView& view, std::string_view what, const Arriving* arriving = nullptr);
 
 /// A warning where a mask of numbers holds only 0 and 1: false and true were meant, most likely.
 [[nodiscard]] std::optional<std::string> doubt_about(const TensorView& mask);

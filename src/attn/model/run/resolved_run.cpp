@@ -106,12 +106,22 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     require_read(settings.mask.has_value(), "mask", recipe.attention.mask->file);
 }
 
-void require_numbers(const TensorView& mask, const Recipe& recipe)
+void require_numbers(const TensorView& mask, const Recipe& recipe, const Arriving* arriving = nullptr)
 {
-    require_finite(mask, "mask", true);
+    require_finite(mask, "mask", true, {}, arriving);
     if (recipe.dtype == Dtype::float32) {
-        require_float32_range(mask, "mask");
+        require_float32_range(mask, "mask", wider_run, arriving);
     }
+}
+
+/// How the numbers of a mask are read, once it is one; empty: they are there.
+std::function<void()> reader_of_mask(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!settings.read_numbers || !settings.mask) {
+        return {};
+    }
+    return
+        [&] { settings.read_numbers([&](const Arriving& arriving) { require_numbers(*settings.mask, recipe, &arriving); }); };
 }
 
 void require_parameters(const Recipe& recipe, const RunSettings& settings)
@@ -354,7 +364,7 @@ ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const R
       dims(resolved_dims(recipe, words, settings.origin, shared)), heads(resolved_heads(recipe, dims, settings.origin)),
       bytes(resolved_bytes(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),
       mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
-           words.cross ? words.key_tokens : words.tokens, settings.origin, settings.read_numbers)
+           words.cross ? words.key_tokens : words.tokens, settings.origin, reader_of_mask(recipe, settings))
 {
     if (mask.given()) {
         require_numbers(*mask.given(), recipe);

@@ -31,8 +31,8 @@ struct RunSettings {
         std::numeric_limits<Index>::max(); ///< bytes; a run that needs more throws Error(too_large) before it allocates
     Observer observer;
     /// Called before anybody looks at the numbers of tensors that are given, once their shapes are known to be right; empty:
-    /// they are there. `run` calls it for the mask, of each run, `attend` for all that it is given.
-    std::function<void()> read_numbers = {};
+    /// they are there. `run` calls it for the mask, of each run, `attend` for all that it is given, with what judges them.
+    std::function<void(const NumberJudge&)> read_numbers = {};
     /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
     std::optional<TensorView> mask = {};
     /// What Recipe::parameters names, as model/layer/checkpoint.hpp finds it.
