@@ -30,7 +30,7 @@ enum class Score { scaled_dot, dot, cosine, general, additive };
 struct ScoreFunction {
     std::string_view name;
     std::string_view formula = {};    ///< of both vectors; empty with parameters, whose biases may be absent
-    std::string_view of_product = {}; ///< of the {product} and both lengths; empty: the product
+    std::string_view of_product = {}; ///< of the {product} and the lengths {q} and {k}; empty: the product
     bool has_parameters = false;
 
     /// Whether scores are products of queries and keys alone.
@@ -56,6 +56,7 @@ inline constexpr auto score_names = [] {
 {
     return function_of(score).name;
 }
+static_assert(name_of(Score::cosine) == "cosine" && name_of(Score::additive) == score_names.back(), "rows in another order");
 
 /// Of one query head, what general and additive scores are made with, as right-hand factors.
 struct ScoreParameters {

@@ -86,7 +86,7 @@ RowVector<Step> lengths_of_rows(const Matrix<Step>& vectors)
     return lengths;
 }
 
-/// Each row by a power of two of its own, where squares of its numbers may leave the range of double. No cosine changes by it.
+/// Each row by a power of two of its own, where squares of its numbers may leave the range of double. A cosine does not change.
 void keep_squares_in_range(Matrix<double>& vectors)
 {
     constexpr int largest = 400;
@@ -159,8 +159,10 @@ Matrix<Scalar> scores(Score score, const MatrixView<Scalar>& Q, const MatrixView
     return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
         Matrix<Step> queries = Q.template cast<Step>();
         Matrix<Step> keys = K_transposed.transpose().template cast<Step>();
-        keep_squares_in_range(queries);
-        keep_squares_in_range(keys);
+        if (score == Score::cosine) {
+            keep_squares_in_range(queries);
+            keep_squares_in_range(keys);
+        }
         Matrix<Step> made = sum_of_terms<Step, Step>(queries, keys.transpose());
         const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
         const RowVector<Step> of_keys = lengths_of_rows<Step>(keys);

@@ -89,13 +89,14 @@ Explained explain_recipe(const ExplainOptions& options, Format format, const Glo
         question.head = head;
         questions.push_back(question);
     }
-    std::vector<model::Explanation> rows = input.compute([&](const model::Recipe& recipe, const model::RunSettings& settings) {
-        const model::Result result = model::run_for(questions, recipe, settings);
-        std::vector<model::Explanation> each;
-        std::ranges::transform(questions, std::back_inserter(each),
-                               [&](const model::Question& asked) { return model::explain(result, asked, settings); });
-        return each;
-    });
+    std::vector<model::Explanation> rows =
+        input.within_memory([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+            const model::Result result = model::run_for(questions, recipe, settings);
+            std::vector<model::Explanation> each;
+            std::ranges::transform(questions, std::back_inserter(each),
+                                   [&](const model::Question& asked) { return model::explain(result, asked, settings); });
+            return each;
+        });
     input.warn_of_assumptions();
     input.files().require_unchanged();
     return {std::move(rows), !input.recipe().query.empty()};

@@ -73,10 +73,10 @@ std::vector<model::Result> RecipeSource::results()
     }
     std::vector<model::Result> results;
     if (gives_entries()) {
-        results = input_.compute(model::run_entries);
+        results = input_.within_memory(model::run_entries);
     } else {
-        // As model::run, which knows of no pages and pictures.
-        results.push_back(input_.compute([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+        // The steps of model::run, with a look at the size of page and picture between them.
+        results.push_back(input_.within_memory([&](const model::Recipe& recipe, const model::RunSettings& settings) {
             model::ResolvedRun run(recipe, what_to_show(recipe, settings), settings, nullptr);
             if (options_.format == Format::html) {
                 require_page(run);
@@ -133,7 +133,7 @@ int RecipeSource::against(RunReport& report, const Globals& globals)
     settings().observer = report.stages().observer();
     const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
     const auto item = options_.show.given() ? std::optional(*options_.show.items.begin()) : std::nullopt;
-    const auto runs = input_.compute([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+    const auto runs = input_.within_memory([&](const model::Recipe& recipe, const model::RunSettings& settings) {
         return model::diagnose::RunAgainst(recipe, settings, item);
     });
     input_.warn_of_assumptions();

@@ -56,7 +56,7 @@ public:
 
     /// model(recipe, settings) with little memory allowed or, where that is too little, with what there is.
     template <typename Model>
-    [[nodiscard]] auto compute(Model model)
+    [[nodiscard]] auto within_memory(Model model)
     {
         settings_.memory_limit = small_memory;
         try {

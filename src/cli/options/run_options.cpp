@@ -158,10 +158,6 @@ void require_layers(const RunOptions& run)
     }
 }
 
-} // namespace
-
-namespace {
-
 /// Which part of a result is asked for. LAYER.HEAD is for a command that runs models.
 void declare_selection(Options& options, RunOptions& run, bool with_layers)
 {

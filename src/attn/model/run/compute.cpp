@@ -65,13 +65,13 @@ public:
             made.K = with_row(made.K, extra->tensor);
             made.V = with_row(made.V, prepared_.parameter(Target::bias_v)->tensor);
         }
-        if (run_.kept.contains(Item::queries)) {
+        if (run_.wanted.contains(Item::queries)) {
             keep(Item::queries, taken(made.Q, 1, run_.rows));
         }
         keep(Item::keys, made.K);
         keep(Item::values, made.V);
 
-        if (run_.kept.contains_any_from(Item::scores)) {
+        if (run_.wanted.contains_any_from(Item::scores)) {
             attend(std::move(made.Q), std::move(made.K), std::move(made.V));
         }
         keep_heads(computed_.arrays, run_.heads);
@@ -145,7 +145,7 @@ private:
             return {ids, placed(drawn->tensor)};
         }
         const bool shown =
-            from.read_by == Target::W_q ? run_.kept.contains(Item::embeddings) : run_.kept.contains(Item::key_embeddings);
+            from.read_by == Target::W_q ? run_.wanted.contains(Item::embeddings) : run_.wanted.contains(Item::key_embeddings);
         if (is_projected(from.read_by) && !shown) {
             return {ids, {}};
         }
@@ -233,7 +233,8 @@ private:
         }
         const Shape shape{l.H, queries.rows(), K.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = core::attention<Scalar>(inputs, options, stages_of(run_.kept), work("attention", shape));
+        core::Stages<Scalar> stages =
+            core::attention<Scalar>(inputs, options, stages_of(run_.wanted), work("attention", shape));
         computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(queries.values) && all_finite<Scalar>(K.values)) {
@@ -244,7 +245,7 @@ private:
             warn_of_overflow(Item::context);
         }
         Tensor<Scalar> output;
-        if (run_.kept.contains(Item::output)) {
+        if (run_.wanted.contains(Item::output)) {
             output = project(Item::output, context, Target::W_o, 1);
             output.shape.erase(output.shape.begin());
         }
@@ -284,7 +285,7 @@ private:
     template <typename AnyReference> // copies or moves, but only what is wanted
     void keep(Item item, AnyReference&& tensor)
     {
-        if (run_.kept.contains(item)) {
+        if (run_.wanted.contains(item)) {
             const auto place = computed_.arrays.begin() + kept_.count_before(item);
             computed_.arrays.insert(place, {std::string(name_of(item)), std::forward<AnyReference>(tensor)});
             kept_.insert(item);
@@ -339,7 +340,7 @@ ComputedArrays compute(const ResolvedRun& run)
     if (run.preparations != nullptr) {
         const PreparedParameters<Scalar>& shared = run.preparations->of<Scalar>(run.draws, run.recipe, run.parameter_inputs());
         computed = Computation<Scalar>(run, shared).compute();
-        if (!run.kept.contains(Item::parameters)) {
+        if (!run.wanted.contains(Item::parameters)) {
             return computed;
         }
         computed.parameters = named(shared.parameters);

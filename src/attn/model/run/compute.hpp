@@ -7,7 +7,7 @@ namespace attn::model {
 
 struct ComputedArrays {
     std::vector<Array> parameters; ///< as drawn; with ResolvedRun::preparations only when they are shown
-    std::vector<Array> arrays;     ///< those of ResolvedRun::kept, in order
+    std::vector<Array> arrays;     ///< those of ResolvedRun::wanted, in order
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< as core::AttentionNotes has it
     bool extra_key = false;                 ///< after those of the words (extra_key.hpp)

@@ -267,10 +267,10 @@ std::optional<Recipe> recipe_of_entry(const Recipe& config, const Origin& origin
 }
 
 /// Once settings and options are found to go together, and there is room for so many words.
-Words resolved_words(const Recipe& recipe, const Show& kept, const RunSettings& settings)
+Words resolved_words(const Recipe& recipe, const Show& wanted, const RunSettings& settings)
 {
     require_settings(recipe, settings);
-    require_room_for_words(recipe, settings, kept);
+    require_room_for_words(recipe, settings, wanted);
     Words words = read_words(recipe, settings.origin);
     require_one_length(recipe, words);
     if (settings.observer) {
@@ -358,11 +358,11 @@ ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const R
                          BatchRunner::Shared* shared)
     : config(its_config), settings(its_settings), preparations(shared == nullptr ? nullptr : &shared->preparations),
       of_entry(recipe_of_entry(config, settings.origin)), recipe(of_entry ? *of_entry : config), show(its_show),
-      kept(what_to_compute(show)), words(resolved_words(recipe, kept, settings)),
+      wanted(what_to_compute(show)), words(resolved_words(recipe, wanted, settings)),
       query_positions(model::query_positions(recipe, words, settings.origin)),
       rows(query_positions.empty() ? indices(words.T()) : query_positions),
       dims(resolved_dims(recipe, words, settings.origin, shared)), heads(resolved_heads(recipe, dims, settings.origin)),
-      bytes(resolved_bytes(recipe, dims, std::ssize(rows), kept, settings.memory_limit, shared)),
+      bytes(resolved_bytes(recipe, dims, std::ssize(rows), wanted, settings.memory_limit, shared)),
       mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
            words.cross ? words.key_tokens : words.tokens, settings.origin, reader_of_mask(recipe, settings))
 {

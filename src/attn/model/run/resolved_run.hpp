@@ -40,7 +40,7 @@ struct ResolvedRun {
     std::optional<Recipe> of_entry;        ///< of a batch: the recipe with the draws of one entry
     const Recipe& recipe;                  ///< that, or as it was given
     Show show;                             ///< what a report will print
-    Show kept;                             ///< the arrays to keep
+    Show wanted;                           ///< the arrays to compute and keep
     Words words;                           ///< T, S of them
     std::vector<Index> query_positions;    ///< the rows that --query chose; empty: all
     std::vector<Index> rows;               ///< the positions of the query rows, ascending
