@@ -499,16 +499,22 @@ void read_numbers(std::span<const NamedTensor* const> tensors, const NumberJudge
     for (const NamedTensor* tensor : tensors) {
         shown += tensor->show ? tensor->view.bytes.size() : 0;
     }
+    const auto read_all = [&](bool large) {
+        for (const NamedTensor* tensor : tensors) {
+            if (tensor->read && large == static_cast<bool>(tensor->show)) {
+                tensor->read();
+            }
+        }
+    };
+    read_all(false);
     for (const NamedTensor* tensor : tensors) {
-        if (tensor->show && shown > much) {
+        if (shown > much && tensor->show) {
             tensor->show(judge);
+        } else if (shown > much && judge) {
+            judge({tensor->view.bytes.data(), tensor->view.bytes});
         }
     }
-    for (const NamedTensor* tensor : tensors) {
-        if (tensor->read) {
-            tensor->read();
-        }
-    }
+    read_all(true);
 }
 
 StoredTensor::StoredTensor(std::string tensor_name, ElementType element, Shape dims)

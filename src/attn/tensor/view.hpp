@@ -71,6 +71,12 @@ template <typename Scalar>
 struct Arriving {
     const std::byte* place = nullptr;
     std::span<const std::byte> bytes = {}; ///< of whole elements
+
+    /// Whether all of the view is where it belongs, and may be read.
+    [[nodiscard]] bool holds(const TensorView& view) const
+    {
+        return bytes.data() == place && view.bytes.data() == place && view.bytes.size() <= bytes.size();
+    }
 };
 
 /// What every number may have to be.
@@ -111,7 +117,8 @@ void require_floating(const TensorView& view, std::string_view what);
 
 // Tensors with names, as they come from files and go to files.
 
-/// Sees numbers before they take memory, piece by piece; throws what refuses them. A piece may be of any tensor that is read.
+/// Sees numbers before those of any tensor take much memory: what is there as a whole, everything else piece by piece. Throws
+/// what refuses them.
 using NumberJudge = std::function<void(const Arriving&)>;
 
 /// What every reader of files gives and every writer of them takes: its bytes belong to another (a mapped file, a result), or
@@ -129,7 +136,7 @@ struct NamedTensor {
     void read_numbers(const NumberJudge& judge = {}) const;
 };
 
-/// The same of several. Where they are shown first, since they take much memory, it is all of them before the first takes any.
+/// The same of several. Where some of them take much memory, `judge` sees all numbers of all before; otherwise it sees none.
 void read_numbers(std::span<const NamedTensor* const> tensors, const NumberJudge& judge = {});
 
 /// A tensor that is being made: its type, shape and row-major little-endian bytes.

@@ -131,12 +131,17 @@ void require_no_gradients(const ComparedFile& file)
     }
 }
 
-void require_stages(const ComparedFile& file, const std::vector<model::AskedStage>& stages)
+/// Their shapes must be those of the stages.
+void read_stages(const ComparedFile& file, const std::vector<model::AskedStage>& stages)
 {
+    std::vector<const NamedTensor*> tensors;
     for (const model::AskedStage& stage : stages) {
         const std::string_view name = name_of(stage.item);
-        model::diagnose::require_shape(held(file, name, stages.size() > 1), stage.shape, name, file.name());
+        const model::ComparedTensor& tensor = held(file, name, stages.size() > 1);
+        model::diagnose::require_shape(tensor, stage.shape, name, file.name());
+        tensors.push_back(&tensor);
     }
+    read_numbers(tensors);
 }
 
 /// The files of --against, each of which holds one of these stages, or all; `only`: what open_only() gave.
@@ -240,7 +245,7 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     settings.observer = stages.observer();
     settings.read_numbers = [&](const NumberJudge& judge) { // now that there is room for what is asked for
         if (only) {
-            require_stages(*only, model::asked_stages(inputs, options.attend));
+            read_stages(*only, model::asked_stages(inputs, options.attend));
         }
         if (!drawn.empty()) {
             model::draw_inputs(options.random.drawn, drawn);

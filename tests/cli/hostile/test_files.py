@@ -175,19 +175,56 @@ WIDE = "wide.npz:x"  # 96 MB of zeros in 93 kB, but for the last number
     ("float32", "inf", ("attend", "-q", "q.npy", "-k", "k.npy", "-v", "k.npy", "--mask", WIDE), "mask at (2999, 7999): got inf"),
     ("int64", 2**60 + 1, ("attend", "-q", "q.npy", "-k", WIDE, "-v", WIDE), "got 1152921504606846977, an integer"),
     ("bool", 2, ("compare", WIDE, WIDE), "'x' in 'wide.npz' at (2999, 7999): got 2"),
+    ("bool", 2, ("compare", "pair.npz", "pair.npz"), "'y' in 'pair.npz' at (2999, 7999): got 2"),
+    ("int32", 2**24 + 1, ("run", "--ids", "0,1", "--embeddings", WIDE), "at (2999, 7999): got 16777217, an integer"),
     ("float32", "nan", ("run", WORDS, "--embeddings", WIDE), "at (2999, 7999): got nan"),
     ("float64", 1e300, ("run", WORDS, "--params", "layer.npz"), "'W_q' of 'layer.npz' at (2999, 7999): got 1e+300"),
 ])
 def test_a_wrong_number_is_refused_before_a_large_array_takes_memory(tmp_path, type, last, command, message):
     array = numpy.zeros((3000, 8000), "uint8" if type == "bool" else type)
     array[-1, -1] = last
-    numpy.savez_compressed(tmp_path / "wide.npz", x=array.view("bool") if type == "bool" else array)
+    array = array.view("bool") if type == "bool" else array
+    numpy.savez_compressed(tmp_path / "wide.npz", x=array)
+    numpy.savez_compressed(tmp_path / "pair.npz", x=numpy.zeros((3000, 8000)), y=array)
     numpy.savez_compressed(tmp_path / "good.npz", x=numpy.zeros((3000, 8000), "float32"))
     numpy.savez_compressed(tmp_path / "layer.npz", W_k=numpy.zeros((3000, 8000)), W_q=array, W_v=numpy.zeros((3000, 8)))
     mask = command[-2] == "--mask"
     numpy.save(tmp_path / "q.npy", numpy.ones((3000, 1) if mask else (3, 8000), "float32"))
     numpy.save(tmp_path / "k.npy", numpy.ones((8000, 1), "float32"))
     done, _, megabytes = measured(*command, cwd=tmp_path)
+    assert_fails(done, 65, message)
+    assert megabytes < 64 + 16, megabytes
+
+
+LARGE = "-k", "large.npz", "-v", "large.npz"  # 96 MB of zeros, too
+PACKED = "-q", "packed.npy", "-k", "packed.npz", "-v", "packed.npz"
+BATCH = "-q", "batch.npy", "-k", "batch.npz", "-v", "batch.npz"
+
+
+@limits_memory
+@pytest.mark.parametrize("command, message", [
+    (("-q", "nan.npy", *LARGE), "queries at (2, 7): got nan"),
+    (("-q", "large.npz", "-k", "nan.npy", "-v", "q.npy"), "keys at (2, 7): got nan"),
+    (("-q", "q.npy", *LARGE, "--sinks", "inf.npy"), "sinks at (0,): got inf"),
+    (("-q", "q.npy", *LARGE, "--against", "damaged.npz"), "damaged, its CRC-32 is wrong"),
+    ((*PACKED, "--cu-seqlens", "ends.npy", "--cu-seqlens-k", "falls.npy"), "cu_seqlens_k[1]: got 3000001"),
+    ((*BATCH, "--lengths", "long.npy"), "lengths[1]: got 121; allowed: 0 to 120"),
+    ((*BATCH, "--kept", "kept.npy", "--dropout", "0.5"), "kept: got 2"),
+])
+def test_what_is_wrong_in_a_small_file_is_said_before_a_large_array_takes_memory(tmp_path, command, message):
+    q = numpy.ones((3, 8), "float32")
+    nan = q.copy()
+    nan[2, 7] = numpy.nan
+    for name, array in {"q": q, "nan": nan, "inf": [numpy.inf], "packed": q[:, None], "ends": [0, 3], "falls": [0, 3_000_001],
+                        "batch": numpy.ones((2, 1, 1, 100_000), "float32"), "long": [120, 121], "kept": [2]}.items():
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for name, shape in {"large": (3_000_000, 8), "packed": (3_000_000, 1, 8), "batch": (2, 1, 120, 100_000), "damaged": (3, 8)}.items():
+        numpy.savez_compressed(tmp_path / f"{name}.npz", x=numpy.zeros(shape, "float32"))
+    damaged = bytearray((tmp_path / "damaged.npz").read_bytes())
+    for at in (14, damaged.rindex(b"PK\1\2") + 16):
+        damaged[at] ^= 1
+    (tmp_path / "damaged.npz").write_bytes(damaged)
+    done, _, megabytes = measured("attend", *command, cwd=tmp_path)
     assert_fails(done, 65, message)
     assert megabytes < 64 + 16, megabytes
 

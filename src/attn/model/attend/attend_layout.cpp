@@ -374,6 +374,9 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
 
 void judge_added(const AttendInputs& inputs, const AttendViews& views, const Arriving* arriving)
 {
+    if (arriving != nullptr && inputs.lengths && arriving->holds(*inputs.lengths)) {
+        (void)read_lengths(*inputs.lengths, views.sizes);
+    }
     if (inputs.sinks) {
         require_finite(*inputs.sinks, operand::sinks.name, true, {}, arriving);
     }

@@ -238,8 +238,14 @@ ResolvedAttend::ResolvedAttend(const AttendInputs& its_inputs, const Attend& its
     const bool in_tiles = core::tiles_serve(views, options, work);
     require_room(in_tiles ? tiled_work_bytes(*this) : work_bytes(*this));
     if (settings.read_numbers) {
+        bool first_bounds = false;
+        const std::optional<TensorView>& last_bounds = inputs.cu_seqlens_k ? inputs.cu_seqlens_k : inputs.cu_seqlens;
         settings.read_numbers([&](const Arriving& arriving) { // both paths refuse them
             judge_added(inputs, views, &arriving);
+            first_bounds = first_bounds || (inputs.cu_seqlens && arriving.holds(*inputs.cu_seqlens));
+            if (first_bounds && arriving.holds(*last_bounds)) {
+                (void)read_boundaries(inputs, views.sizes);
+            }
             if (!options.allow_nonfinite) {
                 require_finite_inputs(inputs, &arriving);
             }

@@ -341,12 +341,27 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
     if (!a.words.empty() && !b.words.empty()) {
         compare_by_name(a.words, b.words, comparison.tensors, compare_words);
     }
-    const auto pair = [&](const ComparedTensor& x, const ComparedTensor& y) { return compare_tensors(x, y, options); };
-    if (a.tensors.size() == 1 && b.tensors.size() == 1) {
-        comparison.tensors.push_back(pair(a.tensors.front(), b.tensors.front()));
-    } else {
-        compare_by_name(a.tensors, b.tensors, comparison.tensors, pair);
+    const auto compare_pairs = [&](std::vector<TensorComparison>& found, const auto& pair) {
+        if (a.tensors.size() == 1 && b.tensors.size() == 1) {
+            found.push_back(pair(a.tensors.front(), b.tensors.front()));
+        } else {
+            compare_by_name(a.tensors, b.tensors, found, pair);
+        }
+    };
+    const auto is_squeezed = [](const ComparedTensor& tensor) { return static_cast<bool>(tensor.show); };
+    if (std::ranges::any_of(a.tensors, is_squeezed) || std::ranges::any_of(b.tensors, is_squeezed)) {
+        std::vector<const NamedTensor*> needed; // together, so that the last may be refused before the first takes memory
+        std::vector<TensorComparison> nothing;
+        compare_pairs(nothing, [&](const ComparedTensor& x, const ComparedTensor& y) {
+            if (x.view.shape == y.view.shape) {
+                needed.insert(needed.end(), {&x, &y});
+            }
+            return TensorComparison();
+        });
+        read_numbers(needed);
     }
+    compare_pairs(comparison.tensors,
+                  [&](const ComparedTensor& x, const ComparedTensor& y) { return compare_tensors(x, y, options); });
     return comparison;
 }
 

@@ -62,17 +62,17 @@ void require_table(const NamedTensor& table)
 
 VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
 {
-    VectorsOfIds vectors{.name = table.name,
-                         .dim = table.view.shape[1],
-                         .count = table.view.shape[0],
-                         .rows = {},
-                         .integers = is_integer(table.view.type)};
-    vectors.rows = [table = std::move(table), allow_nonfinite] {
+    VectorsOfIds vectors{.name = table.name, .dim = table.view.shape[1], .count = table.view.shape[0], .rows = {}};
+    vectors.rows = [table = std::move(table), allow_nonfinite](Dtype dtype) {
         const auto judge = [&](const Arriving* arriving) {
             if (!allow_nonfinite) {
                 require_finite(table.view, table.name, false, accepting, arriving);
             }
             require_exact_integers(table.view, Dtype::float64, table.name, wider_run, arriving);
+            if (dtype == Dtype::float32) {
+                require_float32_range(table.view, table.name, wider_run, arriving);
+                require_exact_integers(table.view, dtype, table.name, wider_run, arriving);
+            }
         };
         table.read_numbers([&](const Arriving& arriving) { judge(&arriving); });
         judge(nullptr);

@@ -134,7 +134,7 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
                     fmt::format("{}, one for each word of the vocabulary in its order, or a list with {} {}=FILE",
                                 counted(distinct, "row"), option::set, field::words_file.key));
     }
-    return {vectors.rows(), {}};
+    return {vectors.rows(recipe.dtype), {}};
 }
 
 TensorView view_of(const Tensor<double>& rows)
@@ -142,28 +142,22 @@ TensorView view_of(const Tensor<double>& rows)
     return row_major_view(ElementType::float64, rows.shape, std::as_bytes(std::span(rows.values)));
 }
 
-void require_range(const TensorView& rows, bool integers, const std::string& what)
-{
-    require_float32_range(rows, what);
-    if (integers) {
-        require_exact_integers(rows, indices(rows.count()), Dtype::float32, what);
-    }
-}
-
 /// A row is named by its word: in the file it stands elsewhere than in the table.
 void require_range(const Tensor<double>& rows, const Words& words, const VectorsOfWords& vectors)
 {
     for (std::size_t i = 0; i < words.vocabulary->size(); ++i) {
-        const std::array row{static_cast<Index>(i)};
-        require_range(slice(view_of(rows), row), vectors.integers,
-                      fmt::format("the vector of {} in {}", in_quotes((*words.vocabulary)[i]), vectors.name));
+        const std::array place{static_cast<Index>(i)};
+        const TensorView row = slice(view_of(rows), place);
+        const std::string what = fmt::format("the vector of {} in {}", in_quotes((*words.vocabulary)[i]), vectors.name);
+        require_float32_range(row, what);
+        if (vectors.integers) {
+            require_exact_integers(row, indices(row.count()), Dtype::float32, what);
+        }
     }
 }
 
-void require_range(const Tensor<double>& rows, const Words& /*words*/, const VectorsOfIds& vectors)
-{
-    require_range(view_of(rows), vectors.integers, vectors.name);
-}
+/// They were found in range.
+void require_range(const Tensor<double>& /*rows*/, const Words& /*words*/, const VectorsOfIds& /*vectors*/) {}
 
 /// What the file decides, or Error where another one is stated.
 Index agreed(const std::optional<Index>& length, Index of_file, const FieldInfo& field, const Origin& origin,

@@ -24,9 +24,9 @@ struct VectorsOfWords {
 struct VectorsOfIds {
     std::string name; ///< of the file, for messages
     Index dim = 0;
-    Index count = 0;                      ///< of rows
-    std::function<Tensor<double>()> rows; ///< all of them (count, dim)
-    bool integers = false;                ///< all numbers, which a type must hold exactly
+    Index count = 0; ///< of rows
+    /// All of them (count, dim), for a run of this type. Throws Error(data) for numbers that it does not hold.
+    std::function<Tensor<double>(Dtype dtype)> rows;
 };
 
 /// What Recipe::embeddings names.

@@ -101,7 +101,7 @@ TEST(EmbeddingTable, NamesTheOptionOfAnUnknownThatTheFileLacksWhereItWasTyped)
 
 TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
 {
-    const VectorsOfIds rows{.name = "tensor", .dim = 2, .count = 2, .rows = [] {
+    const VectorsOfIds rows{.name = "tensor", .dim = 2, .count = 2, .rows = [](attn::Dtype) {
                                 return Tensor<double>({2, 2}, {1, 2, 3, 4});
                             }};
     const Recipe two = recipe_with_letters("x y x");
@@ -127,9 +127,13 @@ TEST(EmbeddingTable, IsOfNumbers)
 
 TEST(EmbeddingTable, RefusesNumbersThatFloat32CannotHold)
 {
-    const VectorsOfIds rows{.name = "tensor", .dim = 1, .count = 1, .rows = [] { return Tensor<double>({1, 1}, {1e39}); }};
+    const double beyond = 1e39;
+    const attn::TensorView view =
+        attn::row_major_view(attn::ElementType::float64, {1, 1}, std::as_bytes(std::span(&beyond, 1)));
+    const VectorsOfIds rows = vectors_of_ids({.name = "tensor", .view = view}, false);
     Recipe recipe = recipe_with_letters("x");
-    EXPECT_THROW((void)embedding_table(recipe, read_words(recipe), rows), attn::Error);
+    const std::string message = error_of([&] { (void)embedding_table(recipe, read_words(recipe), rows); });
+    EXPECT_EQ(message, "tensor at (0, 0): got 1e+39, which is beyond float32; allowed: up to 3.4e38, or --dtype float64");
     recipe.dtype = attn::Dtype::float64;
     EXPECT_EQ(embedding_table(recipe, read_words(recipe), rows).rows.values, std::vector<double>{1e39});
 }
