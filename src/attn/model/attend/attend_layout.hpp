@@ -18,7 +18,8 @@ struct AttendViews : core::AttentionInputs {
 /// Throws Error(data) for tensors that do not belong together, naming the shapes; Error(usage) for head counts that do not fit.
 /// ModelDims are still to be read, and offsets depend on them.
 [[nodiscard]] AttendViews lay_out(const AttendInputs& inputs, const Attend& options);
-/// What is wrong with the numbers of sinks, slopes, mask and kept, or with those of them that arrive. Throws Error(data).
+/// Throws Error(data) for what is wrong with the numbers of sinks, slopes, mask and kept, or with those of them that arrive;
+/// of lengths only when they do, since read_numbers() reads them.
 void judge_added(const AttendInputs& inputs, const AttendViews& views, const Arriving* arriving = nullptr);
 /// Reads lengths, sinks, slopes and segments, and with them finds the places of the queries. Throws Error(data) for a length
 /// that is out of range, a sink that is NaN or +inf, and a slope that is not finite.
