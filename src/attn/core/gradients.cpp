@@ -114,9 +114,16 @@ class Group {
 public:
     Group(const BackwardCall& call, Index b, Index g)
         : call_(call), b_(b), g_(g), sizes_(call.inputs.dims()), kv_(load_keys_and_values<Scalar>(call.inputs, b, g)),
-          K_(kv_.K_transposed.transpose()), V_transposed_(kv_.V.transpose()), finite_(K_.allFinite()),
-          dK_(Matrix<double>::Zero(sizes_.total(), sizes_.d_k)), dV_(Matrix<double>::Zero(sizes_.total(), sizes_.d_v))
+          V_transposed_(kv_.V.transpose()), finite_(kv_.K_transposed.allFinite())
     {
+        if (!call.wanted[Stage::head_context]) {
+            kv_.V.resize(0, 0);
+        }
+        if (call.outputs[Gradient::dq].data != nullptr) {
+            K_ = kv_.K_transposed.transpose();
+        }
+        dK_.setZero(sizes_.total(), sizes_.d_k);
+        dV_.setZero(sizes_.total(), sizes_.d_v);
     }
 
     /// All rows of query head h, whose dk and dv are rounded by themselves where stages are rounded.
@@ -171,7 +178,11 @@ public:
     void store() const
     {
         const auto store_keys = [&](const Matrix<double>& sums, Index first, Index count, Gradient to) {
-            store_rows<Scalar>(sums.middleRows(first, count).template cast<Scalar>(), {b_, g_, 0, count}, call_.outputs[to]);
+            for (Index done = 0; done < count; done += keys_of_a_piece) {
+                const Index some = std::min(keys_of_a_piece, count - done);
+                store_rows<Scalar>(sums.middleRows(first + done, some).template cast<Scalar>(), {b_, g_, done, some},
+                                   call_.outputs[to]);
+            }
         };
         store_keys(dK_, 0, sizes_.P, Gradient::dpast_key);
         store_keys(dK_, sizes_.P, sizes_.S, Gradient::dk);
@@ -345,10 +356,11 @@ private:
     const BackwardCall& call_;
     Index b_, g_;
     AttentionDims sizes_;
-    KeysAndValues kv_;
-    Matrix<double> K_, V_transposed_; ///< (P+S, d_k), (d_v, P+S)
-    bool finite_;                     ///< K
-    Matrix<double> dK_, dV_;          ///< (P+S, d_k), (P+S, d_v)
+    KeysAndValues kv_;            ///< V where stages are rounded
+    Matrix<double> V_transposed_; ///< (d_v, P+S)
+    bool finite_;                 ///< K
+    Matrix<double> K_;            ///< (P+S, d_k), for dq
+    Matrix<double> dK_, dV_;      ///< (P+S, d_k), (P+S, d_v)
 };
 
 template <typename Scalar>

@@ -55,7 +55,7 @@ Matrix<Scalar> sum_of_terms(const MatrixView<Scalar>& A, const Matrix<Step>& B)
 
 /// The same without the terms whose factor in A is 0, so that 0·∞ is not NaN.
 template <typename Scalar, typename Step>
-Matrix<Scalar> sum_of_seen_terms(const MatrixView<Scalar>& A, const Matrix<Step>& B)
+Matrix<Scalar> sum_of_seen_terms(const MatrixView<Scalar>& A, const MatrixView<Step>& B)
 {
     Matrix<Scalar> C(A.rows(), B.cols());
     RowVector<Step> sum(B.cols());

@@ -529,12 +529,16 @@ NamedTensor owned(StoredTensor tensor)
     return {.name = owner->name, .view = owner->view(), .owner = owner};
 }
 
-NamedTensor owned(std::string name, Tensor<float> tensor)
+template <typename Scalar>
+NamedTensor owned(std::string name, Tensor<Scalar> tensor)
 {
-    const auto owner = std::make_shared<const Tensor<float>>(std::move(tensor));
+    const auto owner = std::make_shared<const Tensor<Scalar>>(std::move(tensor));
     const auto bytes = std::as_bytes(std::span(owner->values));
-    return {.name = std::move(name), .view = row_major_view(ElementType::float32, owner->shape, bytes), .owner = owner};
+    return {.name = std::move(name), .view = row_major_view(element_type_of<Scalar>, owner->shape, bytes), .owner = owner};
 }
+
+template NamedTensor owned(std::string name, Tensor<float> tensor);
+template NamedTensor owned(std::string name, Tensor<double> tensor);
 
 template <typename Scalar>
 void store(StoredTensor& tensor, Index first, std::span<const Scalar> values)

@@ -133,16 +133,20 @@ int RecipeSource::against(RunReport& report, const Globals& globals)
     settings().observer = report.stages().observer();
     const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
     const auto item = options_.show.given() ? std::optional(*options_.show.items.begin()) : std::nullopt;
+    using model::diagnose::RunAgainst;
+    const auto compared = [&](const ComparedFile& file) {
+        return RunAgainst::File{item ? file.only({name_of(*item)})
+                                     : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)}),
+                                file.name()};
+    };
+    const auto first = only ? std::optional(compared(*only)) : std::nullopt;
     const auto runs = input_.within_memory([&](const model::Recipe& recipe, const model::RunSettings& settings) {
-        return model::diagnose::RunAgainst(recipe, settings, item);
+        return RunAgainst(recipe, settings, item, first);
     });
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
     const auto against = [&](const ComparedFile& file) {
-        const model::ComparedTensor& tensor =
-            item ? file.only({name_of(*item)})
-                 : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)});
-        return JudgedArrays{{runs.against(tensor, file.name(), options_.against.criterion(), {.threads = globals.threads})}};
+        return JudgedArrays{{runs.against(compared(file), options_.against.criterion(), {.threads = globals.threads})}};
     };
     return judge_files(options_.against,
                        {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes, .only = only},

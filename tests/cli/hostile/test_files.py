@@ -184,10 +184,11 @@ def test_a_wrong_number_is_refused_before_a_large_array_takes_memory(tmp_path, t
     array = numpy.zeros((3000, 8000), "uint8" if type == "bool" else type)
     array[-1, -1] = last
     array = array.view("bool") if type == "bool" else array
-    numpy.savez_compressed(tmp_path / "wide.npz", x=array)
-    numpy.savez_compressed(tmp_path / "pair.npz", x=numpy.zeros((3000, 8000)), y=array)
-    numpy.savez_compressed(tmp_path / "good.npz", x=numpy.zeros((3000, 8000), "float32"))
-    numpy.savez_compressed(tmp_path / "layer.npz", W_k=numpy.zeros((3000, 8000)), W_q=array, W_v=numpy.zeros((3000, 8)))
+    zeros = numpy.zeros((3000, 8000), "float32")
+    for name, arrays in {"wide": {"x": array}, "pair": {"x": zeros, "y": array}, "good": {"x": zeros},
+                         "layer": {"W_k": zeros, "W_q": array, "W_v": zeros[:, :8]}}.items():
+        if any(word.startswith(f"{name}.npz") for word in command):
+            numpy.savez_compressed(tmp_path / f"{name}.npz", **arrays)
     mask = command[-2] == "--mask"
     numpy.save(tmp_path / "q.npy", numpy.ones((3000, 1) if mask else (3, 8000), "float32"))
     numpy.save(tmp_path / "k.npy", numpy.ones((8000, 1), "float32"))
@@ -229,6 +230,33 @@ def test_what_is_wrong_in_a_small_file_is_said_before_a_large_array_takes_memory
     assert megabytes < 64 + 16, megabytes
 
 
+GRADIENT = "--grad", "grad.npy", "--show", "dq,dk,dv"
+THOUSAND = "--lines", "lines", "--vocab-size", "1000000", "--embed-dim", "16", "--threads", "8"
+
+
+@limits_memory
+@pytest.mark.parametrize("command, code, most", [
+    (("run", "--ids", "0,1", "--embeddings", "table.npz"), 0, 64),
+    (("run", *THOUSAND, "--embeddings", "table.npz"), 0, 64),
+    (("attend", "-q", "rows.npy", "-k", "few.npy", "-v", "few.npy", "--against", "mine.npy"), 1, 190),
+    (("attend", "-q", "four.npy", "-k", "long.npy", "-v", "nan.npy", "--allow-nonfinite"), 0, 190),
+    (("attend", "-q", "grad.npy", "-k", "half.npy", "-v", "half.npy", *GRADIENT, "-o", "o.npz"), 0, 320),
+], ids=["a table of bytes", "a table for lines", "against", "nan", "gradients"])
+def test_what_is_accepted_takes_a_few_times_its_files(tmp_path, command, code, most):
+    random = numpy.random.default_rng(3)
+    nan = numpy.ones((100_000, 64), "float32")
+    nan[-1, -1] = numpy.nan
+    for name, array in {"rows": random.normal(size=(200_000, 16)).astype("float32"), "mine": numpy.ones((200_000, 16), "float32"),
+                        "few": random.normal(size=(8, 16)).astype("float32"), "long": numpy.ones((100_000, 64), "float32"), "nan": nan,
+                        "half": numpy.ones((97_656, 64), "float16"), "four": numpy.ones((4, 64), "float32"), "grad": numpy.ones((4, 64), "float16")}.items():
+        numpy.save(tmp_path / f"{name}.npy", array)
+    numpy.savez_compressed(tmp_path / "table.npz", x=numpy.zeros((1_000_000, 16), "uint8"))
+    (tmp_path / "lines").write_text("a b c\n" * 1000)
+    done, _, megabytes = measured(*command, cwd=tmp_path)
+    assert done.code == code, done
+    assert megabytes < most, megabytes
+
+
 @limits_memory
 @pytest.mark.parametrize("threads", [1, 8])
 def test_long_lines_share_the_memory_of_a_group(tmp_path, threads):
@@ -268,6 +296,7 @@ def test_a_bomb_of_another_shape_is_not_inflated_to_be_compared(bomb, a, b, line
 @pytest.mark.parametrize("command, message", [
     (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--against", "bomb.npz:zeros"), "the shape (16384, 8192)"),
     (("run", "a b c", "--against", "bomb.npz:zeros"), "the shape (16384, 8192)"),
+    (("run", "--ids", "0,1", "--embeddings", "bomb.npz:zeros", "--against", "q.npy"), "the shape (3, 4)"),
     (("run", "a b c", "--embeddings", "bomb.npz:zeros"), "16384 rows without a list of words"),
     (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--mask", "bomb.npz:zeros"), "the mask: got the shape (16384, 8192)"),
     (("attend", "-q", "q.npy", "-k", "bomb.npz:zeros", "-v", "q.npy"), "keys: got the shape (1, 1, 16384, 8192)"),
@@ -276,7 +305,7 @@ def test_a_bomb_of_another_shape_is_not_inflated_to_be_compared(bomb, a, b, line
     (("run", "a b c", "--params", "bomb.npz", "--embeddings", "bomb.npz:zeros", "--set", "parameters.layout=run"), "vectors of 8192 numbers"),
     (("plot", "bomb.npz:zeros", "--tokens", "words"), "--tokens"),
     (("run", "a b c", "--params", "bomb.npz", "--set", "parameters.layout=run", "--show", "weights"), ""),
-], ids=["against", "against a run", "table", "mask", "keys", "lengths", "mask of a run", "vectors", "weights", "beside a layer"])
+], ids=["against", "against a run", "beside a table", "table", "mask", "keys", "lengths", "mask of a run", "vectors", "weights", "beside a layer"])
 def test_a_bomb_is_refused_by_its_shape_before_it_is_inflated(bomb, command, message):
     done, _, megabytes = measured(*command, cwd=bomb.parent)
     if message:

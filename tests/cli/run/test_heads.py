@@ -47,6 +47,16 @@ def test_the_mean_is_that_of_the_weights(options):
     assert numpy.array_equal(numpy.array(mean["weights"]), [expected] if exact else [numpy.float64([[float(str(x)) for x in row] for row in expected.astype("float32")])])
 
 
+@pytest.mark.parametrize("array", ["weights", "context", "output"])
+def test_a_recipe_of_the_mean_is_held_against_files(array, tmp_path):
+    succeeds("run", "--recipe", "rao-2024-torch", "--show", "all", "-o", "all.npz", cwd=tmp_path)
+    options = ["--recipe", "rao-2024-torch", "--show", array, "--against"]
+    assert "agrees with" in succeeds("run", *options, "all.npz", cwd=tmp_path).text
+    numpy.save(tmp_path / "wrong.npy", numpy.load(tmp_path / "all.npz")[array] + 1)
+    done = run("run", *options, "wrong.npy", cwd=tmp_path)
+    assert done.code == 1 and done.text.startswith(f"differs from the {array}"), done
+
+
 def test_the_mean_is_of_weights_alone():
     everything = succeeds("run", *EIGHT, "--head", "mean", "--show", "all", "--json").json
     assert not {*BY_HEAD, *BY_KEY_HEAD} - {"weights"} & set(everything)

@@ -2,13 +2,13 @@
 
 #include "attn/io/tensors/zip.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/once.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -90,32 +90,6 @@ NpyHeader header_of(const ZipMember& member, const std::string& what, Untyped un
     return read_npy_header(std::span(front).first(Inflater(member.data, what).read(std::span(front).first(most))), what,
                            untyped_are);
 }
-
-/// What is done once, from whichever thread; what fails is tried again. No std::call_once, which may hang there.
-class Once {
-public:
-    template <typename Do>
-    void act(Do act)
-    {
-        before([&] {
-            act();
-            done_ = true;
-        });
-    }
-    /// Does it as often as it is called before act() was.
-    template <typename Do>
-    void before(Do act)
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!done_) {
-            act();
-        }
-    }
-
-private:
-    std::mutex mutex_;
-    bool done_ = false;
-};
 
 /// A deflated member and the room for its contents.
 class Deflated {

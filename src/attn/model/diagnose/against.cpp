@@ -144,6 +144,9 @@ bool has_finite(const std::vector<double>& numbers)
 std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims)
 {
     std::vector<double> ordered;
+    if (values.empty()) {
+        return ordered;
+    }
     ordered.reserve(values.size());
     for (Index b = 0; b < dims.B; ++b) {
         for (Index h = 0; h < dims.H; ++h) {
@@ -156,10 +159,10 @@ std::vector<double> split_into_heads(const std::vector<double>& values, const Co
     return ordered;
 }
 
-std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values)
+std::vector<double> by_heads(const Call& call, Compared compared, std::vector<double> values)
 {
     const bool joined = compared == Compared::context && call.views.side_by_side;
-    return joined ? split_into_heads(values, dims_of(call, compared)) : values;
+    return joined ? split_into_heads(values, dims_of(call, compared)) : std::move(values);
 }
 
 bool is_whole(const ComparedTensor& file)
@@ -170,8 +173,8 @@ bool is_whole(const ComparedTensor& file)
 
 std::vector<double> reach_of(const ComparedTensor& file)
 {
-    std::vector<double> reach(static_cast<std::size_t>(file.view.count()));
-    for (std::size_t at = 0; at < file.printed.size(); ++at) {
+    std::vector<double> reach(file.printed.size());
+    for (std::size_t at = 0; at < reach.size(); ++at) {
         reach[at] = file.printed[at].unit / 2;
     }
     return reach;
@@ -243,13 +246,12 @@ Against against(const Call& call, const StoredTensor& right, const ComparedTenso
     result.of_weights = right.name == name_of(Item::weights);
     if (const std::optional<Compared> stage = compared_stage(right.name)) {
         const Compared compared = *stage;
-        const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
         const auto measure = [&](double allowed) { return yardstick(call, compared, file, right, allowed); };
-        const std::vector<double> expected_numbers = ordered(load<double>(expected.view).values);
+        const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;
-        const std::vector<double> file_numbers = ordered(numbers_beside(file, expected, tolerance));
-        result.where = where(dims, result.of_weights, file_numbers, expected_numbers, tolerance);
+        result.where = where(dims, result.of_weights, by_heads(call, compared, numbers_beside(file, expected, tolerance)),
+                             expected_numbers, tolerance);
         if (!result.comparison.agrees() && call.is_plain() && !is_beyond_variants(call, compared, expected_numbers, work)) {
             result.beyond_lengths = only_beyond_lengths(call, compared, file, right, tolerance, half, criterion.strict);
             const Yardstick usual = measure(0);

@@ -74,14 +74,14 @@ struct Against {
     [[nodiscard]] std::vector<Candidate> roundings() const;
 };
 
-/// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width).
+/// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width). No values stay none.
 [[nodiscard]] std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims);
 /// What attend() gave of this, as ComparedDims say: only a context may have its heads side by side.
-[[nodiscard]] std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values);
+[[nodiscard]] std::vector<double> by_heads(const Call& call, Compared compared, std::vector<double> values);
 
 /// Whether a file was printed without decimals: its numbers may have lost them.
 [[nodiscard]] bool is_whole(const ComparedTensor& file);
-/// Half a unit of each number that was printed, 0 of any other.
+/// Half a unit of each number that was printed, 0 of any other; nothing where none was.
 [[nodiscard]] std::vector<double> reach_of(const ComparedTensor& file);
 /// For the numbers of a file and their reach, both in the same order, beside a result of type `right`. Whole numbers may be off
 /// by a half, and any number by what is `allowed`.

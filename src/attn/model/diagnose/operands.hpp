@@ -23,7 +23,7 @@ using KeptNumbers = std::shared_ptr<const std::vector<double>>;
 template <typename Key>
 class Kept {
 public:
-    explicit Kept(std::size_t most_bytes) : room_(most_bytes / sizeof(double)) {}
+    explicit Kept(std::size_t most_bytes) : room_(most_bytes) {}
 
     /// What is kept under `key`; otherwise what make() gives, which is kept then.
     template <typename Make>
@@ -40,6 +40,13 @@ public:
 private:
     using Made = std::list<std::pair<Key, KeptNumbers>>;
 
+    /// Bytes: numbers, and what finds them, which for short rows is more.
+    static std::size_t taken_by(const KeptNumbers& numbers)
+    {
+        constexpr std::size_t nodes = 192; // of list and map, and what the allocator adds
+        return numbers->size() * sizeof(double) + 2 * sizeof(Key) + nodes;
+    }
+
     KeptNumbers find(const Key& key)
     {
         const std::lock_guard lock(mutex_);
@@ -54,14 +61,15 @@ private:
     void keep(const Key& key, const KeptNumbers& numbers)
     {
         const std::lock_guard lock(mutex_);
-        if (numbers->size() > room_ || places_.contains(key)) { // another thread made it meanwhile
+        const std::size_t bytes = taken_by(numbers);
+        if (bytes > room_ || places_.contains(key)) { // another thread made it meanwhile
             return;
         }
-        for (; held_ + numbers->size() > room_; entries_.pop_back()) {
-            held_ -= entries_.back().second->size();
+        for (; held_ + bytes > room_; entries_.pop_back()) {
+            held_ -= taken_by(entries_.back().second);
             places_.erase(entries_.back().first);
         }
-        held_ += numbers->size();
+        held_ += bytes;
         entries_.emplace_front(key, numbers);
         places_.emplace(key, entries_.begin());
     }

@@ -4,6 +4,7 @@
 #include "attn/model/diagnose/call.hpp"
 #include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/literal.hpp"
+#include "attn/model/run/resolved_run.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/shape.hpp"
 
@@ -89,6 +90,14 @@ Shape part_of(Shape shape, const RunAgainst::Part& part)
         shape[0] = std::ssize(part.heads);
     }
     return shape;
+}
+
+/// Keys after those of the words.
+Index extra_keys(const Recipe& recipe, const RunSettings& settings)
+{
+    const bool of_file =
+        std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
+    return of_file || find_draw(recipe, Target::bias_k) ? 1 : 0;
 }
 
 /// Numbers that one run draws and multiplies, about.
@@ -338,11 +347,13 @@ private:
 
 // --------------------------------------------------------------------------------------------------------------------------
 
-RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item)
+RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item, const std::optional<File>& only)
     : recipe_(std::move(recipe)), settings_(std::move(settings)), item_(item)
 {
     recipe_.verify = false;
     settings_.top.reset();
+    part_.heads = recipe_.head;
+    recipe_.head.clear();
     const Show there = everything(recipe_);
     for (const Item needed : {Item::parameters, Item::embeddings, Item::queries, Item::keys, Item::values, Item::weights,
                               Item::context, Item::head_context, Item::output}) {
@@ -353,13 +364,20 @@ RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> 
     if (item_) {
         settings_.show.insert(*item_);
     }
-    part_.heads = recipe_.head;
-    recipe_.head.clear();
-    if (!recipe_.query.empty()) {
-        part_.rows = run(recipe_, settings_).query_positions;
-        recipe_.query.clear();
-    }
+    given_ = what_to_show(recipe_, settings_);
+    settings_.sized = [&](const ModelDims& dims, const std::vector<Index>& query_positions) {
+        dims_ = dims;
+        part_.rows = query_positions;
+        if (only) {
+            (void)held(*only);
+        }
+    };
     right_ = run(recipe_, settings_);
+    settings_.sized = nullptr;
+    if (!recipe_.query.empty()) {
+        recipe_.query.clear();
+        right_ = run(recipe_, settings_);
+    }
     settings_.observer = nullptr;
 }
 
@@ -380,22 +398,22 @@ Result RunAgainst::made(const Recipe& recipe) const
     return run(recipe, settings);
 }
 
-std::vector<RunAgainst::Held> RunAgainst::held(const ComparedTensor& file, const std::string& what) const
+std::vector<RunAgainst::Held> RunAgainst::held(const File& file) const
 {
-    const std::optional<Item> named = item_ ? item_ : item_called(file.name);
+    const auto is_given = [&](Item item) { return given_.contains(item) && info_of(item).kind == ItemKind::numbers; };
+    const std::optional<Item> named = item_ ? item_ : item_called(file.tensor.name);
     std::vector<Item> items{Item::output, Item::context, Item::head_context, Item::weights};
-    if (named && right_.find(*named) != nullptr) {
+    if (named && is_given(*named)) {
         items = *named == Item::context ? std::vector{Item::context, Item::head_context} : std::vector{*named};
     }
-    const Shape given = without_leading_ones(file.view.shape);
+    const Shape given = without_leading_ones(file.tensor.view.shape);
     std::vector<Held> found;
     std::string allowed;
     for (const Item item : items) {
-        const AnyTensor* tensor = right_.find(item);
-        if (tensor == nullptr) {
+        if (!is_given(item)) {
             continue;
         }
-        const Shape& all = shape_of(*tensor);
+        const Shape all = model::shape_of(item, dims_, extra_keys(recipe_, settings_));
         const ItemInfo& info = info_of(item);
         const Part part{info.axes.row == Axis::queries && info.axes.column != Axis::none ? part_.rows : std::vector<Index>(),
                         info.heads == Heads::queries && (has_mean(item) || !part_.mean()) ? part_.heads : std::vector<Index>()};
@@ -410,7 +428,7 @@ std::vector<RunAgainst::Held> RunAgainst::held(const ComparedTensor& file, const
         }
     }
     if (found.empty()) {
-        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape), allowed);
+        throw Error(ErrorKind::data, file.name, "the shape " + to_string(file.tensor.view.shape), allowed);
     }
     return found;
 }
@@ -448,19 +466,18 @@ void RunAgainst::explain(Against& result, const ComparedTensor& file, const Held
     result.diagnosis = Search(*this, held, measure, work).diagnosis();
 }
 
-Against RunAgainst::against(const ComparedTensor& file, const std::string& what, const Criterion& criterion,
-                            const core::Work& work) const
+Against RunAgainst::against(const File& file, const Criterion& criterion, const core::Work& work) const
 {
-    const std::vector<Held> arrays = held(file, what);
+    const std::vector<Held> arrays = held(file);
     std::vector<Against> results;
     for (const Held& array : arrays) {
-        results.push_back(compared(file, array, criterion));
+        results.push_back(compared(file.tensor, array, criterion));
         if (results.back().comparison.agrees()) {
             return results.back();
         }
     }
     for (std::size_t at = 0; at < arrays.size(); ++at) {
-        explain(results[at], file, arrays[at], work);
+        explain(results[at], file.tensor, arrays[at], work);
     }
     // What takes one mistake in one array may take two in another.
     const auto order = [](const Against& each) {

@@ -4,6 +4,7 @@
 
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/run_mistakes.hpp"
+#include "attn/model/layer/model_dims.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/run.hpp"
 
@@ -11,14 +12,20 @@ namespace attn::model::diagnose {
 
 class RunAgainst {
 public:
+    /// What is held against it.
+    struct File {
+        const ComparedTensor& tensor;
+        std::string name; ///< for messages
+    };
+
     /// Makes the right run, all rows and heads of it. `item`: the array that files hold; nothing: what their tensor is
     /// called, or of several of the same shape among output, context and weights the one that is explained. Where the recipe
-    /// asks for some rows, files hold those or all. Throws as run().
-    RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item);
+    /// asks for some rows, files hold those or all. `only`: the file where it is one, which is refused before the run takes
+    /// memory. Throws as run() and against().
+    RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item, const std::optional<File>& only = {});
 
-    /// Throws Error(data), with `what` for the file's name, for a shape that no such array has.
-    [[nodiscard]] Against against(const ComparedTensor& file, const std::string& what, const Criterion& criterion,
-                                  const core::Work& work) const;
+    /// Throws Error(data) for a shape that no such array has.
+    [[nodiscard]] Against against(const File& file, const Criterion& criterion, const core::Work& work) const;
 
     /// What a recipe asks for of an array.
     struct Part {
@@ -37,7 +44,7 @@ private:
     class Search;
 
     [[nodiscard]] Result made(const Recipe& recipe) const;
-    [[nodiscard]] std::vector<Held> held(const ComparedTensor& file, const std::string& what) const;
+    [[nodiscard]] std::vector<Held> held(const File& file) const;
     /// The numbers of a file, a context by its heads.
     [[nodiscard]] std::vector<double> ordered(const std::vector<double>& numbers, const Held& held) const;
     [[nodiscard]] Against compared(const ComparedTensor& file, const Held& held, const Criterion& criterion) const;
@@ -48,6 +55,8 @@ private:
     RunSettings settings_;
     std::optional<Item> item_;
     Part part_;
+    Show given_; ///< by the right run
+    ModelDims dims_;
     Result right_;
 };
 

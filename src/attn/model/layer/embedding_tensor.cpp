@@ -2,11 +2,14 @@
 
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/once.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace attn::model {
@@ -62,8 +65,13 @@ void require_table(const NamedTensor& table)
 
 VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
 {
-    VectorsOfIds vectors{.name = table.name, .dim = table.view.shape[1], .count = table.view.shape[0], .rows = {}};
-    vectors.rows = [table = std::move(table), allow_nonfinite](Dtype dtype) {
+    VectorsOfIds vectors{.name = table.name,
+                         .dim = table.view.shape[1],
+                         .count = table.view.shape[0],
+                         .takes = table.read ? std::ssize(table.view.bytes) : 0,
+                         .rows = {}};
+    vectors.rows = [table = std::move(table), allow_nonfinite,
+                    judged = std::make_shared<std::array<Once, dtype_names.size()>>()](Dtype dtype) {
         const auto judge = [&](const Arriving* arriving) {
             if (!allow_nonfinite) {
                 require_finite(table.view, table.name, false, accepting, arriving);
@@ -75,8 +83,8 @@ VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
             }
         };
         table.read_numbers([&](const Arriving& arriving) { judge(&arriving); });
-        judge(nullptr);
-        return load<double>(table.view);
+        judged->at(static_cast<std::size_t>(dtype)).act([&] { judge(nullptr); }); // not for each of many lines
+        return table;
     };
     return vectors;
 }

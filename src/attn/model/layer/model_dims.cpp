@@ -37,6 +37,21 @@ bool keeps_size(const Recipe& recipe, Target target)
     return draw && (draw->init == Initialisation::identity || draw->init == Initialisation::multihead_attention);
 }
 
+/// Of an array that `run` gives.
+Index numbers_of_vector(Item item, const ModelDims& l)
+{
+    switch (item) {
+    case Item::key_embeddings: return l.keys_read();
+    case Item::queries: return l.d_k;
+    case Item::keys: return l.of_a_key();
+    case Item::values:
+    case Item::head_context: return l.d_v;
+    case Item::context: return l.H * l.d_v;
+    case Item::output: return l.outputs();
+    default: return l.D;
+    }
+}
+
 /// The size of one head by default.
 Index head_size(Index with_one_head, Index D, Index H, const Origin& origin)
 {
@@ -349,6 +364,30 @@ HeadsPart heads_part(Target target, const ModelDims& l)
     case Target::b_va: return {l.H, 1, l.d_a};
     default: return {1, 0, 0};
     }
+}
+
+Shape shape_of(Item item, const ModelDims& l, Index extra_keys)
+{
+    const ItemInfo& info = info_of(item);
+    const auto length = [&](Axis axis) {
+        switch (axis) {
+        case Axis::tokens:
+        case Axis::queries: return l.T;
+        case Axis::key_tokens: return l.S;
+        case Axis::keys: return l.S + extra_keys;
+        default: return numbers_of_vector(item, l);
+        }
+    };
+    Shape shape;
+    if (info.heads != Heads::none) {
+        shape.push_back(info.heads == Heads::queries ? l.H : l.H_kv);
+    }
+    for (const Axis axis : {info.axes.row, info.axes.column}) {
+        if (axis != Axis::none) {
+            shape.push_back(length(axis));
+        }
+    }
+    return shape;
 }
 
 Side side_of(const Draw& draw)

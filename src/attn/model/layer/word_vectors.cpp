@@ -82,6 +82,19 @@ std::string usual_unknown(const FoundVectors& found)
                              in_quotes(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]));
 }
 
+/// A row is named by its word: in the file it stands elsewhere than in the table.
+void require_range(const TensorView& rows, const std::vector<std::string>& vocabulary, const VectorsOfWords& vectors)
+{
+    for (std::size_t i = 0; i < vocabulary.size(); ++i) {
+        const TensorView row = slice(rows, std::array{static_cast<Index>(i)});
+        const std::string what = fmt::format("the vector of {} in {}", in_quotes(vocabulary[i]), vectors.name);
+        require_float32_range(row, what);
+        if (vectors.integers) {
+            require_exact_integers(row, indices(row.count()), Dtype::float32, what);
+        }
+    }
+}
+
 EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfWords& vectors, const Origin& origin)
 {
     if (!words.vocabulary) {
@@ -120,10 +133,14 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     }
     found.rows.shape[0] = static_cast<Index>(vocabulary.size());
     found.rows.values.resize(vocabulary.size() * static_cast<std::size_t>(vectors.dim));
+    NamedTensor rows = owned(vectors.name, std::move(found.rows));
+    if (recipe.dtype == Dtype::float32) {
+        require_range(rows.view, vocabulary, vectors);
+    }
     const std::string warning = missing.empty() ? ""
                                                 : fmt::format("embeddings: no vector for {}; that of {} is used",
                                                               list_of(missing), in_quotes(*unknown));
-    return {std::move(found.rows), warning};
+    return {std::move(rows), warning};
 }
 
 EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfIds& vectors, const Origin& /*origin*/)
@@ -136,28 +153,6 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     }
     return {vectors.rows(recipe.dtype), {}};
 }
-
-TensorView view_of(const Tensor<double>& rows)
-{
-    return row_major_view(ElementType::float64, rows.shape, std::as_bytes(std::span(rows.values)));
-}
-
-/// A row is named by its word: in the file it stands elsewhere than in the table.
-void require_range(const Tensor<double>& rows, const Words& words, const VectorsOfWords& vectors)
-{
-    for (std::size_t i = 0; i < words.vocabulary->size(); ++i) {
-        const std::array place{static_cast<Index>(i)};
-        const TensorView row = slice(view_of(rows), place);
-        const std::string what = fmt::format("the vector of {} in {}", in_quotes((*words.vocabulary)[i]), vectors.name);
-        require_float32_range(row, what);
-        if (vectors.integers) {
-            require_exact_integers(row, indices(row.count()), Dtype::float32, what);
-        }
-    }
-}
-
-/// They were found in range.
-void require_range(const Tensor<double>& /*rows*/, const Words& /*words*/, const VectorsOfIds& /*vectors*/) {}
 
 /// What the file decides, or Error where another one is stated.
 Index agreed(const std::optional<Index>& length, Index of_file, const FieldInfo& field, const Origin& origin,
@@ -217,15 +212,7 @@ Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Origin& ori
 
 EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors, const Origin& origin)
 {
-    return std::visit(
-        [&](const auto& known) {
-            EmbeddingTable table = table_of(recipe, words, known, origin);
-            if (recipe.dtype == Dtype::float32) {
-                require_range(table.rows, words, known);
-            }
-            return table;
-        },
-        vectors);
+    return std::visit([&](const auto& known) { return table_of(recipe, words, known, origin); }, vectors);
 }
 
 } // namespace attn::model

@@ -3,6 +3,7 @@
 
 #include "attn/model/layer/found_vectors.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <functional>
 #include <string>
@@ -25,8 +26,9 @@ struct VectorsOfIds {
     std::string name; ///< of the file, for messages
     Index dim = 0;
     Index count = 0; ///< of rows
+    Index takes = 0; ///< bytes of memory; 0 where the file's own serve
     /// All of them (count, dim), for a run of this type. Throws Error(data) for numbers that it does not hold.
-    std::function<Tensor<double>(Dtype dtype)> rows;
+    std::function<NamedTensor(Dtype dtype)> rows;
 };
 
 /// What Recipe::embeddings names.
@@ -37,7 +39,7 @@ using WordVectors = std::variant<VectorsOfWords, VectorsOfIds>;
 [[nodiscard]] Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Origin& origin = {});
 
 struct EmbeddingTable {
-    Tensor<double> rows; ///< (V, D)
+    NamedTensor rows;    ///< (V, D)
     std::string warning; ///< of words that took another one's vector; empty: none did
 };
 

@@ -16,22 +16,25 @@ namespace attn::model {
 namespace {
 
 /// The rows of a table (V, D) at `ids`.
-template <typename Scalar, typename OfTable>
-Tensor<Scalar> rows_of(const Tensor<OfTable>& table, const std::vector<Index>& ids)
+template <typename Scalar>
+Tensor<Scalar> rows_of(const Tensor<Scalar>& table, const std::vector<Index>& ids)
 {
     Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
     for (std::size_t t = 0; t < ids.size(); ++t) {
-        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]).template cast<Scalar>();
+        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]);
     }
     return X;
 }
 
+/// Likewise of a file.
 template <typename Scalar>
-Array embedding_parameter(const Tensor<double>& table)
+Tensor<Scalar> rows_of(const TensorView& table, const std::vector<Index>& ids)
 {
-    Tensor<Scalar> converted(table.shape);
-    converted.matrix() = table.matrix().template cast<Scalar>();
-    return {std::string(name_of(Target::embedding)), std::move(converted)};
+    Tensor<Scalar> X({static_cast<Index>(ids.size()), table.shape[1]});
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+        X.matrix().row(static_cast<Index>(t)) = load_matrix<Scalar>(row_block(table, ids[t], 1), {});
+    }
+    return X;
 }
 
 /// The words of one side.
@@ -151,7 +154,7 @@ private:
         }
         const auto* own = prepared_.parameter(from.by_id);
         if (own == nullptr && run_.table) {
-            return {ids, placed(rows_of<Scalar>(run_.table->rows, ids))};
+            return {ids, placed(rows_of<Scalar>(run_.table->rows.view, ids))};
         }
         const Parameter<Scalar>& table = own == nullptr ? *prepared_.parameter(Target::embedding) : *own;
         return {ids, placed(rows_of<Scalar>(table.tensor, ids))};
@@ -350,8 +353,9 @@ ComputedArrays compute(const ResolvedRun& run)
         computed = Computation<Scalar>(run, own).compute();
         computed.parameters = named(std::move(own.parameters));
     }
-    if (run.table) { // the first of Target
-        computed.parameters.insert(computed.parameters.begin(), embedding_parameter<Scalar>(run.table->rows));
+    if (run.table && run.wanted.contains(Item::parameters)) { // the first of Target; it may be large
+        const auto first = computed.parameters.begin();
+        computed.parameters.insert(first, {std::string(name_of(Target::embedding)), load<Scalar>(run.table->rows.view)});
     }
     return computed;
 }

@@ -57,7 +57,7 @@ std::string bytes_in_words(Index bytes)
     return fmt::format("{} bytes ({} GiB)", digits, math::fixed(static_cast<double>(bytes) / GiB, 2));
 }
 
-Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show)
+Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, std::optional<Index> table_takes)
 {
     Count parameters;
     Memory memory;
@@ -74,8 +74,8 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
         }
     }
     Index largest_of_files = 0;
-    const auto add_of_file = [&](const Shape& shape) {
-        parameters.add(shape);
+    const auto add_of_file = [&](const Shape& shape, Index times = 1) {
+        parameters.add(shape, times);
         largest_of_files = std::max(largest_of_files, element_count(shape));
     };
     if (recipe.parameters) { // a table of the file counts as one of the words' own
@@ -85,8 +85,10 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
     }
     Count drawn; // in double
     drawn.add({largest_draw});
-    if (recipe.embeddings) { // as the file gives them, with the word of the unknown, and as parameters
-        add_of_file({l.V, l.D});
+    if (recipe.embeddings) {
+        add_of_file({l.V, l.D}, show.contains(Item::parameters) ? 1 : 0);
+    }
+    if (recipe.embeddings && !table_takes) { // what is found, with the word of the unknown
         drawn.add({checked_sum(l.V, recipe.embeddings->unknown ? 1 : 0, Count::what), l.D});
     }
     memory.from_files = largest_of_files > largest_draw;
@@ -105,7 +107,7 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
         return checked_sum(checked_product(scalars.total(), each, Count::what),
                            checked_product(doubled.total(), 8, Count::what), Count::what);
     };
-    memory.draws = bytes(parameters, width, drawn);
+    memory.draws = checked_sum(bytes(parameters, width, drawn), table_takes.value_or(0), Count::what);
     memory.arrays = checked_sum(bytes(working, width, doubles), bytes(kept_arrays(l, rows, show), width, Count()), Count::what);
     memory.total = checked_sum(memory.draws, memory.arrays, Count::what);
     return memory;

@@ -15,8 +15,10 @@ struct Memory {
     bool from_files = false;  ///< what takes the most of the draws comes from a file
 };
 
-/// With Recipe::verify in both types. `rows` is the number of query rows. Throws Error(too_large) when a number overflows.
-[[nodiscard]] Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show);
+/// With Recipe::verify in both types. `rows` is the number of query rows. `table_takes`: bytes of a table of embeddings that is
+/// read where it is; nothing: its rows are looked for. Throws Error(too_large) when a number overflows.
+[[nodiscard]] Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show,
+                                     std::optional<Index> table_takes = {});
 
 /// "3,200,000,000 bytes (2.98 GiB)"
 [[nodiscard]] std::string bytes_in_words(Index bytes);

@@ -211,31 +211,30 @@ ModelDims resolved_dims(const Recipe& recipe, const Words& words, const Origin& 
     return with_words(*shared->least, words, recipe, origin);
 }
 
-/// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
-Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, BatchRunner::Shared* shared)
+/// required_memory() of what the settings give.
+Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, const RunSettings& settings)
 {
-    if (shared != nullptr && shared->memory > 0 && l.V <= shared->largest.V && l.T <= shared->largest.T &&
-        l.S <= shared->largest.S && rows <= shared->largest_rows) {
-        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}, .from_files = false};
+    const auto* table = settings.word_vectors ? std::get_if<VectorsOfIds>(&*settings.word_vectors) : nullptr;
+    return required_memory(recipe, l, rows, show, table == nullptr ? std::nullopt : std::optional(table->takes));
+}
+
+/// The bytes that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
+/// Throws Error(too_large) when it does not fit.
+Index resolved_bytes(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, const RunSettings& settings,
+                     BatchRunner::Shared* shared)
+{
+    if (shared != nullptr && shared->memory > 0 && shared->memory <= settings.memory_limit && l.V <= shared->largest.V &&
+        l.T <= shared->largest.T && l.S <= shared->largest.S && rows <= shared->largest_rows) {
+        return shared->memory;
     }
-    Memory memory = required_memory(recipe, l, rows, show);
+    const Memory memory = memory_of(recipe, l, rows, show, settings);
+    require_memory(memory, settings.memory_limit);
     if (shared != nullptr) {
         shared->largest = l;
         shared->largest_rows = rows;
         shared->memory = memory.total;
     }
-    return memory;
-}
-
-/// Those bytes; throws Error(too_large) when the run does not fit.
-Index resolved_bytes(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, Index limit,
-                     BatchRunner::Shared* shared)
-{
-    const Index bytes = memory_of(recipe, l, rows, show, shared).total;
-    if (bytes > limit) {
-        require_memory(required_memory(recipe, l, rows, show), limit);
-    }
-    return bytes;
+    return memory.total;
 }
 
 /// Throws Error(too_large) for a long text of which the number of words alone tells that the run does not fit.
@@ -246,7 +245,7 @@ void require_room_for_words(const Recipe& recipe, const RunSettings& settings, c
         const Index rows = recipe.query.empty() ? words->T : 1;
         ModelDims least = least_dims(recipe, *words, settings.origin);
         least.V = std::max<Index>(least.V, 1);
-        require_memory(required_memory(recipe, least, rows, show), settings.memory_limit);
+        require_memory(memory_of(recipe, least, rows, show, settings), settings.memory_limit);
     }
 }
 
@@ -277,6 +276,21 @@ Words resolved_words(const Recipe& recipe, const Show& wanted, const RunSettings
         settings.observer({name_of(Item::tokens), {words.T()}, 0});
     }
     return words;
+}
+
+/// The first of the files whose numbers are read.
+WholeMask resolved_mask(const Recipe& recipe, const RunSettings& settings, const Words& words, const ModelDims& dims,
+                        const std::vector<Index>& query_positions)
+{
+    if (settings.sized) {
+        settings.sized(dims, query_positions);
+    }
+    return {recipe,
+            recipe.attention.mask ? settings.mask : std::nullopt,
+            {dims.H, dims.T, dims.S},
+            words.cross ? words.key_tokens : words.tokens,
+            settings.origin,
+            reader_of_mask(recipe, settings)};
 }
 
 KeptHeads resolved_heads(const Recipe& recipe, const ModelDims& dims, const Origin& origin)
@@ -362,9 +376,8 @@ ResolvedRun::ResolvedRun(const Recipe& its_config, const Show& its_show, const R
       query_positions(model::query_positions(recipe, words, settings.origin)),
       rows(query_positions.empty() ? indices(words.T()) : query_positions),
       dims(resolved_dims(recipe, words, settings.origin, shared)), heads(resolved_heads(recipe, dims, settings.origin)),
-      bytes(resolved_bytes(recipe, dims, std::ssize(rows), wanted, settings.memory_limit, shared)),
-      mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
-           words.cross ? words.key_tokens : words.tokens, settings.origin, reader_of_mask(recipe, settings))
+      bytes(resolved_bytes(recipe, dims, std::ssize(rows), wanted, settings, shared)),
+      mask(resolved_mask(recipe, settings, words, dims, query_positions))
 {
     if (mask.given()) {
         require_numbers(*mask.given(), recipe);

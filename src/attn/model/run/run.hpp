@@ -12,6 +12,8 @@
 
 namespace attn::model {
 
+struct ModelDims;
+
 /// One stage about to start or under way, for logs, timing, progress and cancelling. What the observer throws ends the run.
 struct Progress {
     std::string_view
@@ -33,6 +35,9 @@ struct RunSettings {
     /// Called before anybody looks at the numbers of tensors that are given, once their shapes are known to be right; empty:
     /// they are there. `run` calls it for the mask, of each run, `attend` for all that it is given, with what judges them.
     std::function<void(const NumberJudge&)> read_numbers = {};
+    /// Called once the sizes and the places of Recipe::query are known (empty: all), before the first number of a file is read.
+    /// What it throws ends the run.
+    std::function<void(const ModelDims& dims, const std::vector<Index>& query_positions)> sized = {};
     /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
     std::optional<TensorView> mask = {};
     /// What Recipe::parameters names, as model/layer/checkpoint.hpp finds it.

@@ -53,6 +53,11 @@ EmbeddingTable table(const Recipe& recipe)
     return embedding_table(recipe, read_words(recipe), letters());
 }
 
+std::vector<double> numbers_of(const EmbeddingTable& table)
+{
+    return attn::load<double>(table.rows.view).values;
+}
+
 std::string table_error(const Recipe& recipe)
 {
     return error_of([&] { (void)table(recipe); });
@@ -61,18 +66,18 @@ std::string table_error(const Recipe& recipe)
 TEST(EmbeddingTable, HasARowForEachWordOfTheVocabulary)
 {
     const EmbeddingTable found = table(recipe_with_letters("d b d c"));
-    EXPECT_EQ(found.rows.shape, (attn::Shape{3, 2}));
-    EXPECT_EQ(found.rows.values, (std::vector<double>{1, 1, 2, 4, 3, 9}));
+    EXPECT_EQ(found.rows.view.shape, (attn::Shape{3, 2}));
+    EXPECT_EQ(numbers_of(found), (std::vector<double>{1, 1, 2, 4, 3, 9}));
     EXPECT_EQ(found.warning, "");
 }
 
 TEST(EmbeddingTable, GivesUnknownWordsTheVectorOfOneAndSaysSo)
 {
     const EmbeddingTable found = table(recipe_with_letters("d zz b yy", "g"));
-    EXPECT_EQ(found.rows.values, (std::vector<double>{1, 1, 3, 9, 6, 36, 6, 36}));
+    EXPECT_EQ(numbers_of(found), (std::vector<double>{1, 1, 3, 9, 6, 36, 6, 36}));
     EXPECT_EQ(found.warning, "embeddings: no vector for 'yy', 'zz'; that of 'g' is used");
-    EXPECT_EQ(table(recipe_with_letters("d zz b", "b")).rows.values, (std::vector<double>{1, 1, 3, 9, 1, 1})); // itself a word
-    EXPECT_EQ(table(recipe_with_letters("d b", "g")).rows.shape, (attn::Shape{2, 2}));
+    EXPECT_EQ(numbers_of(table(recipe_with_letters("d zz b", "b"))), (std::vector<double>{1, 1, 3, 9, 1, 1})); // itself a word
+    EXPECT_EQ(table(recipe_with_letters("d b", "g")).rows.view.shape, (attn::Shape{2, 2}));
     EXPECT_EQ(table(recipe_with_letters("d b", "g")).warning, "");
 }
 
@@ -102,13 +107,23 @@ TEST(EmbeddingTable, NamesTheOptionOfAnUnknownThatTheFileLacksWhereItWasTyped)
 TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
 {
     const VectorsOfIds rows{.name = "tensor", .dim = 2, .count = 2, .rows = [](attn::Dtype) {
-                                return Tensor<double>({2, 2}, {1, 2, 3, 4});
+                                return attn::owned("tensor", Tensor<double>({2, 2}, {1, 2, 3, 4}));
                             }};
     const Recipe two = recipe_with_letters("x y x");
-    EXPECT_EQ(embedding_table(two, read_words(two), rows).rows.values, (std::vector<double>{1, 2, 3, 4}));
+    EXPECT_EQ(numbers_of(embedding_table(two, read_words(two), rows)), (std::vector<double>{1, 2, 3, 4}));
     const Recipe three = recipe_with_letters("x y z");
     const std::string message = error_of([&] { (void)embedding_table(three, read_words(three), rows); });
     EXPECT_TRUE(message.starts_with("tensor: got 2 rows without a list of words; allowed: 3 rows, one")) << message;
+}
+
+TEST(EmbeddingTable, OfIdsStaysWhereItIs)
+{
+    const std::array<float, 4> numbers{1, 2, 3, 4};
+    const attn::TensorView view = attn::row_major_view(attn::ElementType::float32, {2, 2}, std::as_bytes(std::span(numbers)));
+    const VectorsOfIds rows = vectors_of_ids({.name = "tensor", .view = view}, false);
+    EXPECT_EQ(rows.takes, 0);
+    EXPECT_EQ(rows.rows(attn::Dtype::float64).view.bytes.data(), view.bytes.data());
+    EXPECT_EQ(vectors_of_ids({.name = "tensor", .view = view, .read = [] {}}, false).takes, 16);
 }
 
 TEST(EmbeddingTable, IsOfNumbers)
@@ -135,7 +150,7 @@ TEST(EmbeddingTable, RefusesNumbersThatFloat32CannotHold)
     const std::string message = error_of([&] { (void)embedding_table(recipe, read_words(recipe), rows); });
     EXPECT_EQ(message, "tensor at (0, 0): got 1e+39, which is beyond float32; allowed: up to 3.4e38, or --dtype float64");
     recipe.dtype = attn::Dtype::float64;
-    EXPECT_EQ(embedding_table(recipe, read_words(recipe), rows).rows.values, std::vector<double>{1e39});
+    EXPECT_EQ(numbers_of(embedding_table(recipe, read_words(recipe), rows)), std::vector<double>{1e39});
 }
 
 TEST(Run, WithVectorsDrawsTheProjectionsAloneAndLooksTheWordsUp)

@@ -58,7 +58,7 @@ TEST(Memory, OfWhatIsTooLargeGivesAdviceThatHelps)
     EXPECT_EQ(draws.find("--query"), std::string::npos) << draws;
 }
 
-/// As the file gives it in double, with a row for the unknown beside those of the words, and as a parameter.
+/// As the file gives it in double, with a row for the unknown beside those of the words, and as a parameter where that is shown.
 TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
 {
     Overrides overrides;
@@ -66,12 +66,16 @@ TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
     Recipe recipe = apply(words(1000), overrides);
     recipe.dims.embed_dim = 100;
     const Memory known = memory_of(recipe, {Item::weights});
-    EXPECT_GE(known.draws, 1000 * 100 * (8 + 4));
+    EXPECT_GE(known.draws, 1000 * 100 * 8);
+    EXPECT_EQ(memory_of(recipe, {Item::weights, Item::parameters}).draws, known.draws + 1000 * 100 * 4);
+    const Words read = read_words(recipe);
+    const Memory in_place = required_memory(recipe, resolve(recipe, read), read.T(), {Item::weights}, 5);
+    EXPECT_EQ(in_place.draws, known.draws - 1000 * 100 * 8 + 5);
     recipe.embeddings->unknown = "w1";
     EXPECT_EQ(memory_of(recipe, {Item::weights}).draws, known.draws + 100 * 8);
     recipe.dims.vocab_size = 1'000'000;
     const std::string message = message_of(memory_of(recipe, {Item::weights}), 9'999);
-    EXPECT_TRUE(message.starts_with("the parameters, of files and drawn, need 1,2")) << message;
+    EXPECT_TRUE(message.starts_with("the parameters, of files and drawn, need 8")) << message;
     EXPECT_EQ(message.find("--"), std::string::npos) << message;
 }
 

@@ -1,5 +1,6 @@
 #include "attn/model/run/run.hpp"
 
+#include "attn/model/layer/model_dims.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "unit/model/recipe/option_names.hpp"
@@ -211,6 +212,70 @@ TEST(Run, StaysFiniteForLargeFiniteScores)
         EXPECT_TRUE(std::isfinite(weight));
     }
     EXPECT_TRUE(result.warnings.empty());
+}
+
+// Every size is another number, so that none can stand for another.
+Recipe of_many_sizes()
+{
+    model::Overrides overrides;
+    for (const auto& [field, size] : {std::pair{&model::field::heads, 4},
+                                      {&model::field::kv_heads, 2},
+                                      {&model::field::embed_dim, 8},
+                                      {&model::field::d_k, 7},
+                                      {&model::field::d_v, 6},
+                                      {&model::field::output_dim, 9}}) {
+        overrides.set(*field, size);
+    }
+    overrides.set(model::field::softcap, 3.0);
+    overrides.set(model::field::causal, true);
+    return sentence("a b c d e", overrides);
+}
+
+void expect_foretold_shapes(const Recipe& recipe, attn::Index extra_keys)
+{
+    model::ModelDims dims;
+    RunSettings settings;
+    settings.show = model::everything(recipe);
+    settings.sized = [&](const model::ModelDims& sizes, const std::vector<attn::Index>& /*query_positions*/) { dims = sizes; };
+    const Result result = model::run(recipe, settings);
+    EXPECT_GT(result.front().arrays.size(), 8U);
+    for (const model::Array& array : result.front().arrays) {
+        EXPECT_EQ(model::shape_of(*model::item_called(array.name), dims, extra_keys), shape_of(array.tensor)) << array.name;
+    }
+}
+
+TEST(Run, TellsTheSizesFromWhichTheShapesOfItsArraysFollow)
+{
+    expect_foretold_shapes(of_many_sizes(), 0);
+
+    Recipe cross = of_many_sizes();
+    cross.attention.causal = false;
+    std::get<model::SentenceInput>(cross.input).cross = "f g h";
+    expect_foretold_shapes(cross, 0);
+
+    Recipe extra = sentence("a b c d e");
+    extra.draws = {model::Seed{123}, model::Draw{.target = model::Target::embedding},
+                   model::Draw{.init = model::Initialisation::multihead_attention, .add_bias_kv = true}};
+    expect_foretold_shapes(extra, 1);
+}
+
+TEST(Run, TellsTheSizesBeforeItReadsAFile)
+{
+    bool told = false, read = false;
+    RunSettings settings;
+    settings.word_vectors = model::VectorsOfIds{.name = "table", .dim = 2, .count = 3, .rows = [&](attn::Dtype) {
+                                                    read = true;
+                                                    return attn::owned("table", Tensor<double>({3, 2}));
+                                                }};
+    settings.sized = [&](const model::ModelDims& sizes, const std::vector<attn::Index>& query_positions) {
+        told = sizes.T == 3 && query_positions == std::vector<attn::Index>{1} && !read;
+    };
+    model::Overrides overrides;
+    overrides.set(model::field::embeddings_file, std::string("table"));
+    Recipe recipe = model::with_vectors(sentence("a b c", overrides), *settings.word_vectors);
+    recipe.query = {"b"};
+    (void)model::run(recipe, settings);
+    EXPECT_TRUE(told && read);
 }
 
 TEST(Run, RefusesBeforeAllocatingWhatDoesNotFit)

@@ -132,7 +132,7 @@ Diagnosis diagnose(const Call& call, const std::vector<HeldGradient>& held, Show
 HeldGradient held(const Call& call, const HeldArray& array, bool as_half)
 {
     const Item gradient = *item_called(array.right.name);
-    const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
+    const auto ordered = [&](std::vector<double> values) { return by_heads(call, gradient, std::move(values)); };
     return {gradient, yardstick(ordered(load<double>(array.file.view).values), ordered(reach_of(array.file)), array.file,
                                 array.right.type, as_half && array.found.half ? array.found.half->rounding() : 0)};
 }
@@ -241,7 +241,7 @@ Together explain_gradients(const Call& given, std::vector<HeldArray>& arrays, co
                            [&](const Candidate& each) { return pass.differentiate(each.variant, work); });
     for (HeldArray* array : differing) {
         const Item gradient = *item_called(array->right.name);
-        const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, gradient, values); };
+        const auto ordered = [&](std::vector<double> values) { return by_heads(call, gradient, std::move(values)); };
         const Tolerance& tolerance = array->found.comparison.tolerance;
         const ComparedTensor right{{array->right.name, array->right.view()}};
         array->found.where = where(dims_of(call, gradient), false, ordered(numbers_beside(array->file, right, tolerance)),

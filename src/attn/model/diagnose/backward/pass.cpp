@@ -56,12 +56,12 @@ ComparedDims dims_of(const Call& call, Item gradient)
     }
 }
 
-std::vector<double> by_heads(const Call& call, Item gradient, const std::vector<double>& values)
+std::vector<double> by_heads(const Call& call, Item gradient, std::vector<double> values)
 {
     const bool of_cache = gradient == Item::dpast_key || gradient == Item::dpast_value;
     const bool of_rows = gradient == Item::dq || gradient == Item::dk || gradient == Item::dv;
     const bool beside = of_cache ? call.options.layout == TensorLayout::bshd : of_rows && call.views.side_by_side;
-    return beside ? split_into_heads(values, dims_of(call, gradient)) : values;
+    return beside ? split_into_heads(values, dims_of(call, gradient)) : std::move(values);
 }
 
 bool is_differentiable(const Variant& variant)

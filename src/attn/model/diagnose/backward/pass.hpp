@@ -23,7 +23,7 @@ namespace attn::model::diagnose {
 /// (B, H, T, width), of what is summed over queries (1, 1, 1, numbers).
 [[nodiscard]] ComparedDims dims_of(const Call& call, Item gradient);
 /// What attend() gave of it, in that order.
-[[nodiscard]] std::vector<double> by_heads(const Call& call, Item gradient, const std::vector<double>& values);
+[[nodiscard]] std::vector<double> by_heads(const Call& call, Item gradient, std::vector<double> values);
 
 /// The numbers of each that is wanted.
 using Gradients = std::map<Item, std::vector<double>>;
