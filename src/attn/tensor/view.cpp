@@ -530,15 +530,15 @@ NamedTensor owned(StoredTensor tensor)
 }
 
 template <typename Scalar>
-NamedTensor owned(std::string name, Tensor<Scalar> tensor)
+NamedTensor owned(const std::string& name, Tensor<Scalar> tensor)
 {
     const auto owner = std::make_shared<const Tensor<Scalar>>(std::move(tensor));
     const auto bytes = std::as_bytes(std::span(owner->values));
-    return {.name = std::move(name), .view = row_major_view(element_type_of<Scalar>, owner->shape, bytes), .owner = owner};
+    return {.name = name, .view = row_major_view(element_type_of<Scalar>, owner->shape, bytes), .owner = owner};
 }
 
-template NamedTensor owned(std::string name, Tensor<float> tensor);
-template NamedTensor owned(std::string name, Tensor<double> tensor);
+template NamedTensor owned(const std::string& name, Tensor<float> tensor);
+template NamedTensor owned(const std::string& name, Tensor<double> tensor);
 
 template <typename Scalar>
 void store(StoredTensor& tensor, Index first, std::span<const Scalar> values)

@@ -156,7 +156,7 @@ struct StoredTensor {
 /// The same, which owns its bytes from now on.
 [[nodiscard]] NamedTensor owned(StoredTensor tensor);
 template <typename Scalar>
-[[nodiscard]] NamedTensor owned(std::string name, Tensor<Scalar> tensor);
+[[nodiscard]] NamedTensor owned(const std::string& name, Tensor<Scalar> tensor);
 
 /// Writes `values`, each rounded once to the tensor's type, from flat position `first` on.
 template <typename Scalar>

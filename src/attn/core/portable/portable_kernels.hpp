@@ -9,6 +9,8 @@
 
 namespace attn::core {
 
+inline constexpr Index most_panel_columns = 32;
+
 struct PortableKernels {
     Index columns; ///< of a panel: a whole number of vectors
 

@@ -81,6 +81,8 @@ void exp(double* powers, Index count)
     }
 }
 
+static_assert(vectors * lanes <= most_panel_columns);
+
 /// The table of the file that includes this.
 constexpr PortableKernels portable_kernels{.columns = vectors * lanes, .add = add, .exp = exp};
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace attn::core {
@@ -15,10 +16,10 @@ namespace {
 constexpr Index terms_at_once = 128;
 
 /// Some rows of B and as many of their columns as a panel has; behind the last one zeros.
-void pack(const MatrixView<double>& B, Index first_row, Index rows, Index first_column, Index width, std::vector<double>& panel)
+void pack(const MatrixView<double>& B, Index first_row, Index rows, Index first_column, Index width, double* panel)
 {
     const Index columns = std::min(width, B.cols() - first_column);
-    Eigen::Map<Matrix<double>> packed(panel.data(), rows, width);
+    Eigen::Map<Matrix<double>> packed(panel, rows, width);
     packed.leftCols(columns) = B.block(first_row, first_column, rows, columns);
     packed.rightCols(width - columns).setZero();
 }
@@ -72,8 +73,8 @@ void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Ma
         kernels = &best_portable_kernels(C.cols());
     }
     const Index width = kernels->columns;
-    std::vector<double> panel(static_cast<std::size_t>(width * std::min(terms_at_once, A.terms)));
-    Matrix<double> edge; // of C: fewer columns than a panel has
+    std::array<double, terms_at_once * most_panel_columns> panel; // NOLINT(*-member-init): packed, then read
+    Matrix<double> edge;                                          // of C: fewer columns than a panel has
     for (Index column = 0; column < C.cols(); column += width) {
         const Index columns = std::min(width, C.cols() - column);
         const bool whole = columns == width;
@@ -84,7 +85,7 @@ void add_product(const LeftFactor& A, const MatrixView<double>& B, Eigen::Ref<Ma
         double* to = whole ? C.data() + column : edge.data();
         for (Index first = 0; first < A.terms; first += terms_at_once) {
             const Index terms = std::min(terms_at_once, A.terms - first);
-            pack(B, first, terms, column, width, panel);
+            pack(B, first, terms, column, width, panel.data());
             kernels->add(A.data + first * A.term_step, A.row_step, A.term_step, A.rows, terms, panel.data(), to,
                          whole ? C.outerStride() : width);
         }
