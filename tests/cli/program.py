@@ -77,10 +77,10 @@ def run_unread(*arguments, **options):
         os.close(write)
 
 
-# A process begins with the memory of the one that started it, so a small one starts the program.
+# A process begins with the memory of the one that started it, so a small one starts the program, and ends it when time is up.
 MEASURING = """
 import resource, subprocess, sys
-code = subprocess.run(sys.argv[2:]).returncode
+code = subprocess.run(sys.argv[3:], timeout=int(sys.argv[2])).returncode
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 open(int(sys.argv[1]), "w").write(f"{code} {used.ru_utime + used.ru_stime} {used.ru_maxrss / 1024}")
 """
@@ -89,8 +89,8 @@ open(int(sys.argv[1]), "w").write(f"{code} {used.ru_utime + used.ru_stime} {used
 def measured(*arguments, stdin=subprocess.DEVNULL, **options):
     """What the program did, the processor seconds it took and the most MiB it held. `stdin` is a file or descriptor."""
     with tempfile.TemporaryFile("r+") as usage:
-        command = [sys.executable, "-S", "-c", MEASURING, str(usage.fileno()), PROGRAM, *map(str, arguments)]
-        done = subprocess.run(command, stdin=stdin, capture_output=True, pass_fds=[usage.fileno()], timeout=HANGS, check=True, **options)
+        command = [sys.executable, "-S", "-c", MEASURING, str(usage.fileno()), str(HANGS), PROGRAM, *map(str, arguments)]
+        done = subprocess.run(command, stdin=stdin, capture_output=True, pass_fds=[usage.fileno()], check=True, **options)
         usage.seek(0)
         code, seconds, megabytes = usage.read().split()
     return Done(int(code), done.stdout, done.stderr), float(seconds), float(megabytes)

@@ -172,11 +172,17 @@ std::vector<model::Result> ModelSource::results()
     } else if (options_.format == Format::svg) {
         require_picture(run, options_.planned_picture());
     }
-    keep_freed_memory(); // from layer to layer
     std::vector<model::Result> one;
-    one.push_back(model::run_trained(run));
-    folder_.require_unchanged();
+    one.push_back(computed(run));
     return one;
+}
+
+model::Result ModelSource::computed(const model::ResolvedTrained& run) const
+{
+    keep_freed_memory(); // from layer to layer
+    model::Result result = model::run_trained(run);
+    folder_.require_unchanged();
+    return result;
 }
 
 void ModelSource::select(model::Result& result) const
@@ -241,7 +247,18 @@ int ModelSource::against(RunReport& report, const Globals& globals)
     settings_.isa = globals.isa_or_portable();
     settings_.observer = report.stages().observer();
     const std::shared_ptr<const ComparedFile> only = open_only(options_.against, options_.max_input_bytes);
-    const model::Result result = std::move(results().front());
+    settings_.memory_limit = memory_limit();
+    const model::ResolvedTrained run(config_, folder_.trained(), settings_);
+    if (only) {
+        const model::ResolvedPart& part = run.parts.front(); // there is one
+        std::vector<model::LayerPlace> places;
+        std::ranges::transform(part.layers, std::back_inserter(places), [&](Index layer) {
+            return model::LayerPlace{part.part, layer};
+        });
+        model::diagnose::require_layers(only->only({name_of(item)}), only->name(), item,
+                                        shape_of(item, run, part, part.layers.front()), places);
+    }
+    const model::Result result = computed(run);
     const auto against = [&](const ComparedFile& file) {
         return JudgedArrays{{model::diagnose::against_layers(result, item, file.only({name_of(item)}), file.name(),
                                                              options_.against.criterion())}};

@@ -6,6 +6,10 @@
 #include "cli/input/model_folder.hpp"
 #include "cli/options/run_options.hpp"
 
+namespace attn::model {
+struct ResolvedTrained;
+}
+
 namespace attn::cli {
 
 class ModelSource : public RunSource {
@@ -28,6 +32,8 @@ public:
     [[nodiscard]] int against(RunReport& report, const Globals& globals);
 
 private:
+    [[nodiscard]] model::Result computed(const model::ResolvedTrained& run) const;
+
     const RunOptions& options_;
     model::TrainedConfig config_; ///< states the digest that the folder has
     ModelFolder folder_;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -52,13 +53,9 @@ Shape shape_of_weights(const model::ResolvedRun& run)
 std::vector<Shape> shapes_of_weights(const model::ResolvedTrained& run)
 {
     const model::ResolvedPart& part = run.parts.front(); // a page or a picture has one
-    const Index rows = run.query_positions.empty() ? std::ssize(run.tokens.words) : std::ssize(run.query_positions);
-    const Index columns = std::ssize(run.columns_of(part.part).words);
     std::vector<Shape> shapes;
-    for (const Index layer : part.layers) {
-        const std::vector<Index>& own = run.heads.at(layer);
-        shapes.push_back({own.empty() ? run.attention(part.part, layer).H : std::ssize(own), rows, columns});
-    }
+    std::ranges::transform(part.layers, std::back_inserter(shapes),
+                           [&](Index layer) { return shape_of(Item::weights, run, part, layer); });
     return shapes;
 }
 

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 import tiny_models
 from program import assert_fails, limits_memory, measured, run, within
-from tensors import load_safetensors
+from tensors import load_safetensors, numpy
 
 BASE = 16  # MiB of the program itself
 
@@ -34,6 +34,15 @@ def test_what_a_weight_map_says_about_itself_is_passed_over(tmp_path):
     done, seconds, megabytes = measured("run", "the cat", "--model", f"{folder}/")
     assert (done.code, done.err) == (0, b""), done
     assert seconds < 8 and megabytes < 64 + BASE, (seconds, megabytes)  # 15 seconds where every key is copied
+
+
+@limits_memory
+def test_a_file_of_another_shape_is_refused_before_the_model_computes(tmp_path):
+    folder, _ = tiny_models.llama(tmp_path / "model", max_position_embeddings=8192)
+    numpy.save(tmp_path / "few.npy", numpy.ones((3, 4), "float32"))
+    done, _, megabytes = measured("run", "the cat " * 1000, "--model", f"{folder}/", "--against", "few.npy", cwd=tmp_path)
+    assert_fails(done, 65, "'few.npy': got the shape (3, 4); allowed: (3, 2, 2000, 2000), the weights of 3 layers")
+    assert megabytes < 64 + BASE, megabytes
 
 
 @pytest.mark.parametrize("keys", [["k" * 1_000_000], [f"w{i}" for i in range(1000)]], ids=["a long one", "many"])

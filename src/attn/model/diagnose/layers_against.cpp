@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace attn::model::diagnose {
 namespace {
 
@@ -33,18 +36,27 @@ ComparedDims dims_of_layers(Index layers, const Shape& one)
 
 } // namespace
 
+void require_layers(const ComparedTensor& file, const std::string& what, Item item, const Shape& one,
+                    const std::vector<LayerPlace>& layers)
+{
+    Shape all = one;
+    all.insert(all.begin(), std::ssize(layers));
+    if (without_ones(file.view.shape) != without_ones(all)) {
+        const bool several = layers.size() > 1;
+        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
+                    fmt::format("{}, the {} of {}; --layer chooses others", to_string(several ? all : one), name_of(item),
+                                several ? counted(std::ssize(layers), "layer") : name_of(layers.front())));
+    }
+}
+
 Against against_layers(const Result& result, Item item, const ComparedTensor& file, const std::string& what,
                        const Criterion& criterion)
 {
     const Shape& one = shape_of(*result.front().find(item));
     const Index layers = std::ssize(result.layers);
-    Shape all = one;
-    all.insert(all.begin(), layers);
-    if (without_ones(file.view.shape) != without_ones(all)) {
-        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
-                    fmt::format("{}, the {} of {}; --layer chooses others", to_string(layers > 1 ? all : one), name_of(item),
-                                layers > 1 ? counted(layers, "layer") : name_of(result.front().place())));
-    }
+    std::vector<LayerPlace> places;
+    std::ranges::transform(result.layers, std::back_inserter(places), &Layer::place);
+    require_layers(file, what, item, one, places);
     Against found;
     found.array =
         layers > 1 ? std::string(name_of(item)) : fmt::format("{} of {}", name_of(item), name_of(result.front().place()));

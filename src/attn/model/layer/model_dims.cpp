@@ -375,6 +375,7 @@ Shape shape_of(Item item, const ModelDims& l, Index extra_keys)
         case Axis::queries: return l.T;
         case Axis::key_tokens: return l.S;
         case Axis::keys: return l.S + extra_keys;
+        case Axis::vocabulary: return l.V;
         default: return numbers_of_vector(item, l);
         }
     };

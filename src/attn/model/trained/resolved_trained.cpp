@@ -1,5 +1,6 @@
 #include "attn/model/trained/resolved_trained.hpp"
 
+#include "attn/model/layer/model_dims.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/compute.hpp"
@@ -418,6 +419,25 @@ void require_room(const ResolvedTrained& run)
 }
 
 } // namespace
+
+Shape shape_of(Item item, const ResolvedTrained& run, const ResolvedPart& part, Index layer)
+{
+    const transformer::AttentionPart& attention = run.attention(part.part, layer);
+    const ItemInfo& info = info_of(item);
+    const bool cut = info.axes.row == Axis::queries && !run.query_positions.empty();
+    Shape shape = shape_of(item, {.V = part.stack->embedding.V,
+                                  .T = cut ? std::ssize(run.query_positions) : std::ssize(run.rows_of(part.part).words),
+                                  .S = std::ssize(run.columns_of(part.part).words),
+                                  .D = part.stack->D,
+                                  .H = attention.H,
+                                  .H_kv = attention.H_kv,
+                                  .d_k = attention.d,
+                                  .d_v = attention.d});
+    if (const std::vector<Index>& heads = run.heads.at(layer); info.heads != Heads::none && !heads.empty()) {
+        shape[0] = std::ssize(info.heads == Heads::queries ? heads : key_heads_of(heads, attention.H, attention.H_kv));
+    }
+    return shape;
+}
 
 std::vector<Index> layers_of(const TrainedConfig& config, std::optional<Part> part, Index count, const Origin& origin)
 {

@@ -62,4 +62,7 @@ struct ResolvedTrained {
     }
 };
 
+/// That of an array of numbers in a layer of this part, of the rows and heads that are chosen.
+[[nodiscard]] Shape shape_of(Item item, const ResolvedTrained& run, const ResolvedPart& part, Index layer);
+
 } // namespace attn::model
