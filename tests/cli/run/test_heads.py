@@ -57,6 +57,29 @@ def test_a_recipe_of_the_mean_is_held_against_files(array, tmp_path):
     assert done.code == 1 and done.text.startswith(f"differs from the {array}"), done
 
 
+@pytest.mark.parametrize("against", [[], ["--against", "all.npz:weights"]], ids=["run", "against"])
+def test_a_head_of_a_recipe_must_be_there(against, tmp_path):
+    recipe = succeeds("run", SENTENCE, "--heads", "2", "--format", "recipe").json | {"head": [5]}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    succeeds("run", SENTENCE, "--heads", "2", "--show", "all", "-o", "all.npz", cwd=tmp_path)
+    done = run("run", "--recipe", "recipe.json", "--show", "weights", *against, cwd=tmp_path)
+    assert_fails(done, 65, "head: got 5; allowed: 0 to 1")
+
+
+@pytest.mark.parametrize("array", ["weights", "entropy", "lse", "context", "scores", "queries"])
+def test_rows_and_heads_of_a_recipe_are_held_against_the_arrays_that_it_gives(array, tmp_path):
+    recipe = succeeds("run", SENTENCE, "--heads", "4", "--query", "is,eat", "--format", "recipe").json | {"head": [3, 1]}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    options = ["--recipe", "recipe.json", "--show", array]
+    succeeds("run", *options, "-o", "own.npy", cwd=tmp_path)
+    own = numpy.load(tmp_path / "own.npy")
+    assert own.shape[:2] == (2, 2) or array == "context"
+    assert "agrees with" in succeeds("run", *options, "--against", "own.npy", cwd=tmp_path).text
+    own.flat[-1] += 1
+    numpy.save(tmp_path / "wrong.npy", own)
+    assert run("run", *options, "--against", "wrong.npy", cwd=tmp_path).code == 1
+
+
 def test_the_mean_is_of_weights_alone():
     everything = succeeds("run", *EIGHT, "--head", "mean", "--show", "all", "--json").json
     assert not {*BY_HEAD, *BY_KEY_HEAD} - {"weights"} & set(everything)

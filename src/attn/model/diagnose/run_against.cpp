@@ -61,7 +61,7 @@ Numbers part_of(const Numbers& numbers, const Shape& shape, const RunAgainst::Pa
     if (part.all()) {
         return numbers;
     }
-    const ComparedDims dims = dims_of(shape);
+    const ComparedDims dims = part.single ? ComparedDims{1, shape[0], shape[1], 1} : dims_of(shape);
     const std::vector<Index> heads = part.heads.empty() || part.mean() ? indices(dims.H) : part.heads;
     Numbers chosen;
     for (const Index h : heads) {
@@ -84,7 +84,7 @@ Numbers part_of(const Numbers& numbers, const Shape& shape, const RunAgainst::Pa
 Shape part_of(Shape shape, const RunAgainst::Part& part)
 {
     if (!part.rows.empty()) {
-        shape[shape.size() - 2] = std::ssize(part.rows);
+        shape[shape.size() - (part.single ? 1 : 2)] = std::ssize(part.rows);
     }
     if (!part.heads.empty()) {
         shape[0] = std::ssize(part.heads);
@@ -368,6 +368,7 @@ RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> 
     settings_.sized = [&](const ModelDims& dims, const std::vector<Index>& query_positions) {
         dims_ = dims;
         part_.rows = query_positions;
+        part_.heads = heads_of(part_.heads, dims.H, settings_.origin, &field::heads);
         if (only) {
             (void)held(*only);
         }
@@ -415,8 +416,10 @@ std::vector<RunAgainst::Held> RunAgainst::held(const File& file) const
         }
         const Shape all = model::shape_of(item, dims_, extra_keys(recipe_, settings_));
         const ItemInfo& info = info_of(item);
-        const Part part{info.axes.row == Axis::queries && info.axes.column != Axis::none ? part_.rows : std::vector<Index>(),
-                        info.heads == Heads::queries && (has_mean(item) || !part_.mean()) ? part_.heads : std::vector<Index>()};
+        const bool by_head = info.heads == Heads::queries && (has_mean(item) || !part_.mean());
+        const Part part{.rows = info.axes.row == Axis::queries ? part_.rows : std::vector<Index>(),
+                        .heads = by_head ? part_.heads : std::vector<Index>(),
+                        .single = info.axes.column == Axis::none};
         if (given == without_leading_ones(all)) {
             found.push_back({item, {}});
         } else if (given == without_leading_ones(part_of(all, part))) {

@@ -31,6 +31,7 @@ public:
     struct Part {
         std::vector<Index> rows = {};  ///< empty: all
         std::vector<Index> heads = {}; ///< as Recipe::head
+        bool single = false;           ///< one number a row: (H, T)
 
         [[nodiscard]] bool mean() const { return is_mean(heads); }
         [[nodiscard]] bool all() const { return rows.empty() && heads.empty(); }

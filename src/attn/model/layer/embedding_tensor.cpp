@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -65,12 +66,12 @@ void require_table(const NamedTensor& table)
 
 VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
 {
-    VectorsOfIds vectors{.name = table.name,
-                         .dim = table.view.shape[1],
-                         .count = table.view.shape[0],
-                         .takes = table.read ? std::ssize(table.view.bytes) : 0,
-                         .rows = {}};
-    vectors.rows = [table = std::move(table), allow_nonfinite,
+    VectorsOfIds vectors{.name = table.name, .dim = table.view.shape[1], .count = table.view.shape[0], .rows = {}};
+    const auto there = std::make_shared<std::atomic<bool>>(false);
+    if (table.read && table.owner) { // others stay in their file, and reading only checks them
+        vectors.takes = [there, bytes = std::ssize(table.view.bytes)] { return *there ? 0 : bytes; };
+    }
+    vectors.rows = [table = std::move(table), allow_nonfinite, there,
                     judged = std::make_shared<std::array<Once, dtype_names.size()>>()](Dtype dtype) {
         const auto judge = [&](const Arriving* arriving) {
             if (!allow_nonfinite) {
@@ -83,6 +84,7 @@ VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
             }
         };
         table.read_numbers([&](const Arriving& arriving) { judge(&arriving); });
+        *there = true;
         judged->at(static_cast<std::size_t>(dtype)).act([&] { judge(nullptr); }); // not for each of many lines
         return table;
     };

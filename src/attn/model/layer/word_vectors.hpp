@@ -25,8 +25,8 @@ struct VectorsOfWords {
 struct VectorsOfIds {
     std::string name; ///< of the file, for messages
     Index dim = 0;
-    Index count = 0; ///< of rows
-    Index takes = 0; ///< bytes of memory; 0 where the file's own serve
+    Index count = 0;                   ///< of rows
+    std::function<Index()> takes = {}; ///< bytes of memory that rows() is yet to take; empty: the file's own serve
     /// All of them (count, dim), for a run of this type. Throws Error(data) for numbers that it does not hold.
     std::function<NamedTensor(Dtype dtype)> rows;
 };

@@ -74,8 +74,8 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
         }
     }
     Index largest_of_files = 0;
-    const auto add_of_file = [&](const Shape& shape, Index times = 1) {
-        parameters.add(shape, times);
+    const auto add_of_file = [&](const Shape& shape) {
+        parameters.add(shape);
         largest_of_files = std::max(largest_of_files, element_count(shape));
     };
     if (recipe.parameters) { // a table of the file counts as one of the words' own
@@ -85,11 +85,14 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
     }
     Count drawn; // in double
     drawn.add({largest_draw});
-    if (recipe.embeddings) {
-        add_of_file({l.V, l.D}, show.contains(Item::parameters) ? 1 : 0);
+    if (recipe.embeddings && show.contains(Item::parameters)) {
+        add_of_file({l.V, l.D});
     }
     if (recipe.embeddings && !table_takes) { // what is found, with the word of the unknown
         drawn.add({checked_sum(l.V, recipe.embeddings->unknown ? 1 : 0, Count::what), l.D});
+    }
+    if (recipe.embeddings && table_takes != 0) {
+        largest_of_files = std::max(largest_of_files, element_count({l.V, l.D}));
     }
     memory.from_files = largest_of_files > largest_draw;
     Count doubles; // factors of products are held in double, one key/value head at a time

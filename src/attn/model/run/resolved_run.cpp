@@ -214,8 +214,11 @@ ModelDims resolved_dims(const Recipe& recipe, const Words& words, const Origin& 
 /// required_memory() of what the settings give.
 Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, const RunSettings& settings)
 {
-    const auto* table = settings.word_vectors ? std::get_if<VectorsOfIds>(&*settings.word_vectors) : nullptr;
-    return required_memory(recipe, l, rows, show, table == nullptr ? std::nullopt : std::optional(table->takes));
+    std::optional<Index> table_takes;
+    if (const auto* table = settings.word_vectors ? std::get_if<VectorsOfIds>(&*settings.word_vectors) : nullptr) {
+        table_takes = table->takes ? table->takes() : 0;
+    }
+    return required_memory(recipe, l, rows, show, table_takes);
 }
 
 /// The bytes that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.

@@ -121,9 +121,15 @@ TEST(EmbeddingTable, OfIdsStaysWhereItIs)
     const std::array<float, 4> numbers{1, 2, 3, 4};
     const attn::TensorView view = attn::row_major_view(attn::ElementType::float32, {2, 2}, std::as_bytes(std::span(numbers)));
     const VectorsOfIds rows = vectors_of_ids({.name = "tensor", .view = view}, false);
-    EXPECT_EQ(rows.takes, 0);
+    EXPECT_FALSE(rows.takes);
     EXPECT_EQ(rows.rows(attn::Dtype::float64).view.bytes.data(), view.bytes.data());
-    EXPECT_EQ(vectors_of_ids({.name = "tensor", .view = view, .read = [] {}}, false).takes, 16);
+    EXPECT_FALSE(vectors_of_ids({.name = "checked", .view = view, .read = [] {}}, false).takes);
+
+    const auto owner = std::make_shared<const int>();
+    const VectorsOfIds squeezed = vectors_of_ids({.name = "squeezed", .view = view, .read = [] {}, .owner = owner}, false);
+    EXPECT_EQ(squeezed.takes(), 16);
+    (void)squeezed.rows(attn::Dtype::float32);
+    EXPECT_EQ(squeezed.takes(), 0);
 }
 
 TEST(EmbeddingTable, IsOfNumbers)
