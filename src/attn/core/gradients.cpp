@@ -356,7 +356,7 @@ private:
     const BackwardCall& call_;
     Index b_, g_;
     AttentionDims sizes_;
-    KeysAndValues kv_;            ///< V where stages are rounded
+    KeysAndValues kv_;            ///< V only where stages are rounded
     Matrix<double> V_transposed_; ///< (d_v, P+S)
     bool finite_;                 ///< K
     Matrix<double> K_;            ///< (P+S, d_k), for dq

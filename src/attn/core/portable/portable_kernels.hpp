@@ -9,7 +9,7 @@
 
 namespace attn::core {
 
-inline constexpr Index most_panel_columns = 32;
+inline constexpr Index most_panel_columns = 32; ///< of any of the tables
 
 struct PortableKernels {
     Index columns; ///< of a panel: a whole number of vectors
