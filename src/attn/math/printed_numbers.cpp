@@ -2,9 +2,34 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace attn::math {
+namespace {
+
+/// A number as a program or a person spells it, and as this library does.
+struct Spelling {
+    std::string_view found, usual;
+};
+constexpr std::array<Spelling, 18> spellings{{{"", "-inf"},
+                                              {"null", "-inf"},
+                                              {"masked", "-inf"},
+                                              {"-Infinity", "-inf"},
+                                              {"-Inf", "-inf"},
+                                              {"-INF", "-inf"},
+                                              {"Infinity", "inf"},
+                                              {"+Infinity", "inf"},
+                                              {"Inf", "inf"},
+                                              {"+inf", "inf"},
+                                              {"INF", "inf"},
+                                              {"NaN", "nan"},
+                                              {"NAN", "nan"},
+                                              {"-nan", "nan"},
+                                              {"True", "1"},
+                                              {"true", "1"},
+                                              {"False", "0"},
+                                              {"false", "0"}}};
+
+} // namespace
 
 std::string_view word_at(std::string_view text, std::size_t begin)
 {
@@ -15,29 +40,10 @@ std::string_view word_at(std::string_view text, std::size_t begin)
 
 std::string_view usual_spelling(std::string_view word)
 {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 18> spellings{{{"", "-inf"},
-                                                                                       {"null", "-inf"},
-                                                                                       {"masked", "-inf"},
-                                                                                       {"-Infinity", "-inf"},
-                                                                                       {"-Inf", "-inf"},
-                                                                                       {"-INF", "-inf"},
-                                                                                       {"Infinity", "inf"},
-                                                                                       {"+Infinity", "inf"},
-                                                                                       {"Inf", "inf"},
-                                                                                       {"+inf", "inf"},
-                                                                                       {"INF", "inf"},
-                                                                                       {"NaN", "nan"},
-                                                                                       {"NAN", "nan"},
-                                                                                       {"-nan", "nan"},
-                                                                                       {"True", "1"},
-                                                                                       {"true", "1"},
-                                                                                       {"False", "0"},
-                                                                                       {"false", "0"}}};
     const bool is_number = !word.empty() && word.front() >= '0' && word.front() <= '9';
-    const auto* const found =
-        is_number ? spellings.end() : std::ranges::find(spellings, word, &std::pair<std::string_view, std::string_view>::first);
+    const auto* const found = is_number ? spellings.end() : std::ranges::find(spellings, word, &Spelling::found);
     if (found != spellings.end()) {
-        return found->second;
+        return found->usual;
     }
     return word.starts_with("+") && !word.starts_with("+-") ? word.substr(1) : word;
 }
