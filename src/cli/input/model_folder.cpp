@@ -2,6 +2,7 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/digest.hpp"
+#include "attn/io/models/builtin_model.hpp"
 #include "attn/model/trained/drawn_model.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/named.hpp"

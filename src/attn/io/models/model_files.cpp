@@ -1,15 +1,12 @@
 #include "attn/io/models/model_files.hpp"
 
-#include "attn/io/builtin.hpp"
 #include "attn/io/json/model_config.hpp"
-#include "attn/io/json/recipe.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
 #include "attn/io/models/gguf_model.hpp"
 #include "attn/io/models/gguf_tokenizer.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/transformer/architectures/describe.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace attn::io {
@@ -46,15 +43,6 @@ text::PieceTokenizer read_marian_pieces(Bytes model, Bytes vocabulary)
     return text::PieceTokenizer(marian_tokenizer(model, read_vocabulary(as_text(vocabulary))));
 }
 
-transformer::Weights read_draws(Bytes draws, const transformer::Architecture& architecture)
-{
-    transformer::Weights weights;
-    for (const NamedTensor& tensor : draw_weights(plan_weights(architecture, parse_model_draws(as_text(draws))))) {
-        weights.add(tensor);
-    }
-    return weights;
-}
-
 transformer::Weights read_weights(const std::vector<NamedBytes>& files)
 {
     transformer::Weights weights;
@@ -82,19 +70,6 @@ model::Trained read_gguf_model(Bytes file, const std::vector<std::string>& ignor
 std::vector<std::string> listed_files(Bytes index)
 {
     return files_of(read_weight_map(as_text(index)));
-}
-
-std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored)
-{
-    const auto found = std::ranges::find(builtin_models(), name, &BuiltinModel::name);
-    if (found == builtin_models().end()) {
-        return std::nullopt;
-    }
-    transformer::Architecture architecture = read_architecture(as_bytes(found->config), ignored);
-    const bool drawn = found->weights.empty();
-    const transformer::Weights weights = drawn ? read_draws(as_bytes(found->draws), architecture)
-                                               : read_weights({{std::string(name), as_bytes(found->weights)}});
-    return model::Trained(transformer::Model(std::move(architecture), weights), {}, drawn);
 }
 
 } // namespace attn::io

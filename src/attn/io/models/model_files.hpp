@@ -5,9 +5,8 @@
 
 #include "attn/io/bytes.hpp"
 #include "attn/io/models/sentencepiece.hpp"
-#include "attn/model/trained/run_trained.hpp"
+#include "attn/model/trained/trained.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,17 +40,11 @@ struct NamedBytes {
 /// The tensors of .safetensors. Throws Error(data), naming the file.
 [[nodiscard]] transformer::Weights read_weights(const std::vector<NamedBytes>& files);
 
-/// What a draws.json makes for the architecture. Throws Error(data).
-[[nodiscard]] transformer::Weights read_draws(Bytes draws, const transformer::Architecture& architecture);
-
 /// The model of a .gguf: its config, tensors and tokenizer. Throws Error(data), not naming the file.
 [[nodiscard]] model::Trained read_gguf_model(Bytes file, const std::vector<std::string>& ignored = {});
 
 /// The names of the files that a model.safetensors.index.json lists, in alphabetical order. Which of them has which tensor the
 /// files say themselves: one that the index leaves out counts as the others do. Throws Error(data).
 [[nodiscard]] std::vector<std::string> listed_files(Bytes index);
-
-/// The model of data/models; nothing where there is none of that name.
-[[nodiscard]] std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored = {});
 
 } // namespace attn::io

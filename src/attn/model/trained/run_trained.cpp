@@ -357,21 +357,6 @@ core::Work work_of(const ResolvedTrained& run)
 
 } // namespace
 
-Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer, bool is_drawn,
-                 std::optional<text::PieceTokenizer> its_target)
-    : model(std::move(its_model)), tokenizer(std::move(its_tokenizer)), drawn(is_drawn), of_target(std::move(its_target))
-{
-    const transformer::Architecture& architecture = model.architecture();
-    const auto require_rows = [](const std::optional<text::PieceTokenizer>& own, Index rows) {
-        if (own && own->size() > rows) {
-            throw Error(ErrorKind::data, "the tokenizer", fmt::format("ids up to {}", own->size() - 1),
-                        "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
-        }
-    };
-    require_rows(tokenizer, (architecture.encoder ? *architecture.encoder : architecture).embedding.V);
-    require_rows(target_tokenizer(), architecture.embedding.V);
-}
-
 Result run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
     return run_trained(ResolvedTrained(config, trained, settings));
