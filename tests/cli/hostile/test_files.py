@@ -202,6 +202,24 @@ PACKED = "-q", "packed.npy", "-k", "packed.npz", "-v", "packed.npz"
 BATCH = "-q", "batch.npy", "-k", "batch.npz", "-v", "batch.npz"
 
 
+@pytest.fixture(scope="module")
+def small_and_large(tmp_path_factory):
+    path = tmp_path_factory.mktemp("small_and_large")
+    q = numpy.ones((3, 8), "float32")
+    nan = q.copy()
+    nan[2, 7] = numpy.nan
+    for name, array in {"q": q, "nan": nan, "inf": [numpy.inf], "packed": q[:, None], "ends": [0, 3], "falls": [0, 3_000_001],
+                        "batch": numpy.ones((2, 1, 1, 100_000), "float32"), "long": [120, 121], "kept": [2]}.items():
+        numpy.save(path / f"{name}.npy", array)
+    for name, shape in {"large": (3_000_000, 8), "packed": (3_000_000, 1, 8), "batch": (2, 1, 120, 100_000), "damaged": (3, 8)}.items():
+        numpy.savez_compressed(path / f"{name}.npz", x=numpy.zeros(shape, "float32"))
+    damaged = bytearray((path / "damaged.npz").read_bytes())
+    for at in (14, damaged.rindex(b"PK\1\2") + 16):
+        damaged[at] ^= 1
+    (path / "damaged.npz").write_bytes(damaged)
+    return path
+
+
 @limits_memory
 @pytest.mark.parametrize("command, message", [
     (("-q", "nan.npy", *LARGE), "queries at (2, 7): got nan"),
@@ -212,20 +230,8 @@ BATCH = "-q", "batch.npy", "-k", "batch.npz", "-v", "batch.npz"
     ((*BATCH, "--lengths", "long.npy"), "lengths[1]: got 121; allowed: 0 to 120"),
     ((*BATCH, "--kept", "kept.npy", "--dropout", "0.5"), "kept: got 2"),
 ])
-def test_what_is_wrong_in_a_small_file_is_said_before_a_large_array_takes_memory(tmp_path, command, message):
-    q = numpy.ones((3, 8), "float32")
-    nan = q.copy()
-    nan[2, 7] = numpy.nan
-    for name, array in {"q": q, "nan": nan, "inf": [numpy.inf], "packed": q[:, None], "ends": [0, 3], "falls": [0, 3_000_001],
-                        "batch": numpy.ones((2, 1, 1, 100_000), "float32"), "long": [120, 121], "kept": [2]}.items():
-        numpy.save(tmp_path / f"{name}.npy", array)
-    for name, shape in {"large": (3_000_000, 8), "packed": (3_000_000, 1, 8), "batch": (2, 1, 120, 100_000), "damaged": (3, 8)}.items():
-        numpy.savez_compressed(tmp_path / f"{name}.npz", x=numpy.zeros(shape, "float32"))
-    damaged = bytearray((tmp_path / "damaged.npz").read_bytes())
-    for at in (14, damaged.rindex(b"PK\1\2") + 16):
-        damaged[at] ^= 1
-    (tmp_path / "damaged.npz").write_bytes(damaged)
-    done, _, megabytes = measured("attend", *command, cwd=tmp_path)
+def test_what_is_wrong_in_a_small_file_is_said_before_a_large_array_takes_memory(small_and_large, command, message):
+    done, _, megabytes = measured("attend", *command, cwd=small_and_large)
     assert_fails(done, 65, message)
     assert megabytes < 64 + 16, megabytes
 
