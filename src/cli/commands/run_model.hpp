@@ -1,6 +1,7 @@
 // run --model: a whole trained model in its folder, or one that is built in.
 #pragma once
 
+#include "attn/model/trained/run_trained.hpp"
 #include "cli/commands/run_report.hpp"
 #include "cli/commands/run_source.hpp"
 #include "cli/input/model_folder.hpp"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attn/io/models/model_files.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "cli/system/digest.hpp"
 #include "cli/system/mapped_file.hpp"
 
