@@ -58,7 +58,8 @@ TEST(Memory, OfWhatIsTooLargeGivesAdviceThatHelps)
     EXPECT_EQ(draws.find("--query"), std::string::npos) << draws;
 }
 
-/// As the file gives it in double, with a row for the unknown beside those of the words, and as a parameter where that is shown.
+/// As the file gives it in double, with a row for the unknown beside those of the words, and as a parameter where that is
+/// shown.
 TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
 {
     Overrides overrides;
