@@ -58,8 +58,7 @@ TEST(Memory, OfWhatIsTooLargeGivesAdviceThatHelps)
     EXPECT_EQ(draws.find("--query"), std::string::npos) << draws;
 }
 
-/// As the file gives it in double, with a row for the unknown beside those of the words, and as a parameter where that is
-/// shown.
+/// In double, a row a word and one for the unknown word; and once more in float32 where parameters are shown.
 TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
 {
     Overrides overrides;
