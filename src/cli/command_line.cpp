@@ -128,7 +128,8 @@ struct Declared {
     const CLI::Option* operands = nullptr; ///< the command's, as CLI11 finds them
     std::size_t before_command = 0;        ///< words that are nothing known there
 
-    /// `words`: what is typed; only commands among them are known, and CLI11 that meets one has its options declared.
+    /// `words`: what may be names among what is typed. Only the commands among them are known; once CLI11 meets one, its
+    /// options are declared.
     explicit Declared(const std::vector<std::string_view>* words = nullptr)
     {
         app.set_help_flag();
@@ -150,7 +151,8 @@ struct Declared {
         }
     }
 
-    /// One command, and of its options those among `words`, or all: the others would take longer than a short sentence.
+    /// One command and, of its options, those among `words`; without `words`, all, which takes longer than a short sentence
+    /// does.
     void declare(const Command& typed, const std::vector<std::string_view>* words = nullptr)
     {
         command = &typed;
@@ -475,9 +477,9 @@ bool begins_with_typographic_dash(std::string_view word)
     });
 }
 
-void expect_at_most(const TypedArguments& given, std::size_t most, std::string_view hint)
+void expect_at_most(const TypedArguments& typed, std::size_t most, std::string_view hint)
 {
-    const std::vector<std::string>& operands = given.words;
+    const std::vector<std::string>& operands = typed.words;
     if (operands.size() <= most) {
         return;
     }
@@ -488,7 +490,7 @@ void expect_at_most(const TypedArguments& given, std::size_t most, std::string_v
                     fmt::format("unexpected argument {}; options begin with the ASCII '-'{}", in_quotes(*typographic),
                                 guess_of(std::string_view(*typographic).substr(dash_bytes))));
     }
-    const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
+    const bool text = operands.size() - most <= typed.after_dashes && operands[most].starts_with('-');
     throw Error(ErrorKind::usage, fmt::format("unexpected argument {}; {}", in_quotes(operands[most]),
                                               text ? "after -- nothing is an option; options go before it" : hint));
 }

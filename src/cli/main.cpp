@@ -1,4 +1,4 @@
-// attn-cli: every failure of the program ends here, as one line on stderr and an exit code.
+// attn-cli: every exception of the program ends here, as one line on stderr and an exit code.
 #include "cli/command_line.hpp"
 #include "cli/system/descriptor.hpp"
 #include "cli/system/exit_code.hpp"

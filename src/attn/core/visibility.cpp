@@ -151,7 +151,7 @@ KeyRange visible_keys(const AttentionOptions& options, Index position, Index S)
 
 KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i)
 {
-    if (inputs.extra_key) { // what is hidden has a bias of -inf
+    if (inputs.extra_key) { // load_bias hides
         return {0, inputs.dims().total()};
     }
     const Index position = position_of(inputs, b, i);
@@ -233,7 +233,7 @@ bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, c
     if (given > 0) {
         load_mask(inputs, place, given, to, stride);
     }
-    const Index told = inputs.mask && !inputs.extra_key ? given : place.keys;
+    const Index judged = inputs.mask && !inputs.extra_key ? given : place.keys; // those whose bias says if they are seen
     bool seen = false;
     for (Index i = 0; i < place.rows; ++i) {
         Scalar* row = to + i * stride;
@@ -249,7 +249,7 @@ bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, c
         if (inputs.extra_key) {
             hide_but_extra(inputs, visible_keys(options, position, valid_keys(inputs, place.b)), place, row);
         }
-        seen = seen || std::any_of(row, row + told, [](Scalar value) { return value != minus_infinity<Scalar>; });
+        seen = seen || std::any_of(row, row + judged, [](Scalar value) { return value != minus_infinity<Scalar>; });
     }
     return seen;
 }

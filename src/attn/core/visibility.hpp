@@ -28,7 +28,7 @@ namespace attn::core {
 
 /// The keys that the query at `position` may see by causal and window, of the first S.
 [[nodiscard]] KeyRange visible_keys(const AttentionOptions& options, Index position, Index S);
-/// What query i of batch entry b may see by its place.
+/// What query i of batch entry b may see by its place. All keys beside an extra one: what is hidden has a bias of -inf.
 [[nodiscard]] KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i);
 
 /// What ALiBi takes off a score: slope · |position - key|.
@@ -91,8 +91,9 @@ enum class Seen : std::uint8_t { unknown, none, some, all };
 /// by side, and for a boolean that is neither 0 nor 1.
 [[nodiscard]] Seen seen_by_mask(const AttentionInputs& inputs, const BiasPlace& place);
 
-/// (rows, keys) → (rows, stride): the numbers to add; 0 where the mask has ended. Returns whether anything is seen. Throws
-/// Error(data) for a boolean that is neither 0 nor 1.
+/// (rows, keys) → (rows, stride): the numbers to add to scores, -inf for a key that is not seen; 0 where the mask has ended.
+/// Of what visible_keys() hides it tells only beside an extra key, where that gives every key. Returns whether anything is
+/// seen. Throws Error(data) for a boolean that is neither 0 nor 1.
 template <typename Scalar>
 [[nodiscard]] bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, const BiasPlace& place, Scalar* to,
                              Index stride);

@@ -216,9 +216,9 @@ void require_writable(const AttendOptions& options, const TensorInputs& files)
     }
 }
 
-int execute_attend(AttendOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_attend(AttendOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
-    finish_attend_options(operands, options);
+    finish_attend_options(typed, options);
     Output output(options.output.path, info_of(options.format).beside);
     refuse_terminal(output, options.format);
     const std::shared_ptr<const ComparedFile> only = open_only(options.against, globals.most_bytes());
@@ -261,10 +261,10 @@ int execute_attend(AttendOptions& options, const TypedArguments& operands, const
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({resolved, options, operands, globals}, result.tensors, only, log);
+        return judge({resolved, options, typed, globals}, result.tensors, only, log);
     }
     if (options.against.blind_spots) {
-        return list_blind_spots({resolved, options, operands, globals}, result.tensors);
+        return list_blind_spots({resolved, options, typed, globals}, result.tensors);
     }
     output.show_progress(stages);
     const auto tell = [&](double share) {

@@ -42,9 +42,9 @@ struct BenchOptions {
     model::Workload workload; ///< of every length
 };
 
-void finish_options(const TypedArguments& operands, BenchOptions& bench)
+void finish_options(const TypedArguments& typed, BenchOptions& bench)
 {
-    expect_at_most(operands, 0, "bench takes only options");
+    expect_at_most(typed, 0, "bench takes only options");
     model::Workload& workload = bench.workload;
     workload.kv_heads = bench.kv_heads.value_or(workload.heads);
     workload.value_dim = bench.value_dim.value_or(workload.head_dim);
@@ -146,9 +146,9 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
             .peak_rss_bytes = platform::peak_memory()};
 }
 
-int execute_bench(BenchOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_bench(BenchOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
-    finish_options(operands, options);
+    finish_options(typed, options);
     Output output;
     std::vector<report::Timing> timings;
     TensorInputs files;

@@ -276,17 +276,17 @@ int Checker::finish()
     return worst_;
 }
 
-int execute_check(CheckOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_check(CheckOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
     Checker checker(options, globals, log);
-    if (!options.all && operands.words.empty()) {
+    if (!options.all && typed.words.empty()) {
         throw Error(ErrorKind::usage, "check: give files or recipes, or --all for every built-in recipe");
     }
-    if (std::ranges::count(operands.words, "-") > 1) {
+    if (std::ranges::count(typed.words, "-") > 1) {
         throw Error(ErrorKind::usage, "check: standard input can be read once; allowed: - for one file");
     }
     const auto is_builtin = [](const std::string& name) { return io::find(io::builtin_recipes(), name).has_value(); };
-    if ((options.rtol || options.atol) && std::ranges::all_of(operands.words, is_builtin)) {
+    if ((options.rtol || options.atol) && std::ranges::all_of(typed.words, is_builtin)) {
         throw Error(ErrorKind::usage, std::string(tolerances_are_for_results) + "; no saved result is given");
     }
     if (options.all) {
@@ -294,7 +294,7 @@ int execute_check(CheckOptions& options, const TypedArguments& operands, const G
             checker.recipe_or_file(std::string(recipe.name));
         }
     }
-    for (const std::string& name : operands.words) {
+    for (const std::string& name : typed.words) {
         checker.recipe_or_file(name);
     }
     return checker.finish();

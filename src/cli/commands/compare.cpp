@@ -47,7 +47,7 @@ std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& 
     return found == comparison.tensors.end() ? std::nullopt : std::optional(found->tolerance);
 }
 
-void write(const model::Comparison& comparison, const CompareOptions& options, const TypedArguments& operands, bool quiet)
+void write(const model::Comparison& comparison, const CompareOptions& options, const TypedArguments& typed, bool quiet)
 {
     Output output;
     if (quiet && comparison.agrees()) {
@@ -56,7 +56,7 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     if (options.json) {
         report::write_comparison_json(comparison, output);
     } else {
-        report::write_comparison(comparison, operands.words[0], operands.words[1], quiet, output);
+        report::write_comparison(comparison, typed.words[0], typed.words[1], quiet, output);
         const bool chosen = options.rtol || options.atol || options.ulps;
         if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
             const auto shown = [](double part) { return part == 0 ? "0" : math::shortest(part); };
@@ -68,17 +68,17 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     output.finish();
 }
 
-int execute_compare(CompareOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_compare(CompareOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
     if (options.rtol || options.atol) {
         options.tolerance = model::Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};
     }
-    expect_at_most(operands, 2, "compare takes two files");
-    if (operands.words.size() < 2) {
+    expect_at_most(typed, 2, "compare takes two files");
+    if (typed.words.size() < 2) {
         throw Error(ErrorKind::usage, "compare: give two files, each FILE or FILE:NAME");
     }
-    const std::string& name_a = operands.words[0];
-    const std::string& name_b = operands.words[1];
+    const std::string& name_a = typed.words[0];
+    const std::string& name_b = typed.words[1];
     if (split_tensor_argument(name_a).path == "-" && split_tensor_argument(name_b).path == "-") {
         throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: - for one file");
     }
@@ -88,7 +88,7 @@ int execute_compare(CompareOptions& options, const TypedArguments& operands, con
     a.require_unchanged();
     b.require_unchanged();
     try {
-        write(comparison, options, operands, log.quiet());
+        write(comparison, options, typed, log.quiet());
     } catch (const ReaderGone&) { // the exit code says what it left unread
     }
     return comparison.agrees() ? success : difference_found;

@@ -273,16 +273,16 @@ Candidates candidates(std::span<const std::string> words, const std::string& las
     return all.empty() && last.empty() ? candidates_of(options) : all;
 }
 
-int execute_completions(const TypedArguments& operands, const Globals&, Log&)
+int execute_completions(const TypedArguments& typed, const Globals&, Log&)
 {
-    const std::span<const std::string> words(operands.words);
-    const std::size_t asked = operands.after_dashes;
+    const std::span<const std::string> words(typed.words);
+    const std::size_t asked = typed.after_dashes;
     if (words.size() == asked) {
         throw Error(ErrorKind::usage, "completions: a shell is missing: bash, zsh or fish");
     }
     const Shell& shell = shells.at(choice("completions", words.front(), names_of(shells, &Shell::name)));
     if (asked == 0) {
-        expect_at_most(operands, 1, "completions takes one shell");
+        expect_at_most(typed, 1, "completions takes one shell");
         print(shell.script);
         return success;
     }

@@ -122,11 +122,11 @@ Explained explain_model(const ExplainOptions& options, Format format, const Glob
     return {std::move(rows), !config.query.empty()};
 }
 
-int execute_explain(ExplainOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_explain(ExplainOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
     options.max_input_bytes = globals.max_input_bytes.value_or(options.max_input_bytes);
-    read_source(operands, options);
-    options.runs_model = finish_trained(operands, options);
+    read_source(typed, options);
+    options.runs_model = finish_trained(typed, options);
     if (globals.isa.value_or(core::Isa::portable) != core::Isa::portable) {
         throw Error(ErrorKind::usage, isa_name, core::name_of(*globals.isa),
                     "portable or auto: explain shows sums in the order in which portable adds");
@@ -135,7 +135,7 @@ int execute_explain(ExplainOptions& options, const TypedArguments& operands, con
         decide_format(options.output, explain_formats, "`run` writes the others, and its page (.html) has these steps, too");
     const int digits = decide_digits(options.output, format, explain_formats);
     refuse_documents(options);
-    warn_of_other_meaning(operands, "< FILE reads a file", log);
+    warn_of_other_meaning(typed, "< FILE reads a file", log);
     Output output(options.output.path);
     const Explained explained =
         options.runs_model ? explain_model(options, format, globals, log) : explain_recipe(options, format, globals, log);

@@ -35,20 +35,20 @@ std::string title_of_page(const io::BuiltinFile& page)
     return std::string(page.contents.substr(2, page.contents.find('\n') - 2));
 }
 
-int execute_help(const TypedArguments& operands, const Globals&, Log&)
+int execute_help(const TypedArguments& typed, const Globals&, Log&)
 {
-    expect_at_most(operands, 1, "help takes one topic or command");
+    expect_at_most(typed, 1, "help takes one topic or command");
     const std::span<const io::BuiltinFile> pages = io::builtin_manual();
     const std::vector<std::string_view> of_commands = names_of(commands(), &Command::name);
     std::vector<std::string_view> names = names_of(pages, &io::BuiltinFile::name);
     names.insert(names.end(), of_commands.begin(), of_commands.end());
-    if (operands.words.empty()) {
+    if (typed.words.empty()) {
         print(fmt::format("attn-cli help TOPIC shows a page of the manual:\n\n{}\n"
                           "attn-cli help COMMAND shows all its options:\n\n{}",
                           list_of(pages, title_of_page), report::wrapped("", joined(of_commands), 0, 80)));
         return success;
     }
-    const std::size_t chosen = choice("help", operands.words.front(), names, topics);
+    const std::size_t chosen = choice("help", typed.words.front(), names, topics);
     if (chosen < pages.size()) {
         print_paged(pages[chosen].contents);
     } else {

@@ -159,14 +159,14 @@ std::string page_of(const Command& command)
            exit_status() + see_also(&command);
 }
 
-int execute_manual_page(const TypedArguments& operands, const Globals&, Log&)
+int execute_manual_page(const TypedArguments& typed, const Globals&, Log&)
 {
-    expect_at_most(operands, 1, "manual-page takes one command");
-    if (operands.words.empty()) {
+    expect_at_most(typed, 1, "manual-page takes one command");
+    if (typed.words.empty()) {
         print(page_of_program());
         return success;
     }
-    print(page_of(*commands()[choice("manual-page", operands.words.front(), names_of(commands(), &Command::name))]));
+    print(page_of(*commands()[choice("manual-page", typed.words.front(), names_of(commands(), &Command::name))]));
     return success;
 }
 

@@ -88,14 +88,14 @@ bool draws_on_terminal(const PlotOptions& plot)
     return !of_file && !said && ::isatty(STDOUT_FILENO) != 0;
 }
 
-void finish_options(const TypedArguments& operands, PlotOptions& plot)
+void finish_options(const TypedArguments& typed, PlotOptions& plot)
 {
-    expect_at_most(operands, 1, "plot takes one file");
-    if (operands.words.empty()) {
+    expect_at_most(typed, 1, "plot takes one file");
+    if (typed.words.empty()) {
         throw Error(ErrorKind::usage,
                     "plot: give a file: a saved result, or weights as .npy, .npz:NAME, .safetensors:NAME or text");
     }
-    plot.file = split_tensor_argument(operands.words.front());
+    plot.file = split_tensor_argument(typed.words.front());
     plot.layer = one_layer(plot.layer_of_head, plot.layer);
     plot.format = draws_on_terminal(plot) ? Format::table : decide_format(plot.output, plot_formats);
     plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
@@ -339,9 +339,9 @@ std::string command_of(const model::Result& result, const PlotOptions& options)
     return computed ? "attn-cli run --recipe " + shell_word(options.file.path) : "";
 }
 
-int execute_plot(PlotOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_plot(PlotOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
-    finish_options(operands, options);
+    finish_options(typed, options);
     Output output(options.output.path);
     StageReporter stages(log);
     output.show_progress(stages);

@@ -33,22 +33,22 @@ std::string title_of_recipe(const io::BuiltinFile& file)
     return io::parse_recipe(file.contents).title;
 }
 
-int execute_recipe(RunOptions& run, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_recipe(RunOptions& run, const TypedArguments& typed, const Globals& globals, Log& log)
 {
-    const std::vector<std::string>& words = operands.words;
+    const std::vector<std::string>& words = typed.words;
     if (words.empty()) {
         throw Error(ErrorKind::usage, "recipe: give list, new or the NAME of a recipe");
     }
     if (words[0] == "new") {
-        TypedArguments sentence = operands;
+        TypedArguments sentence = typed;
         sentence.words.erase(sentence.words.begin());
         return execute_run(run, sentence, globals, log);
     }
-    if (!operands.options.empty()) {
-        throw Error(ErrorKind::usage, operands.options.front().said() + " is for recipe new; > FILE saves what recipe prints");
+    if (!typed.options.empty()) {
+        throw Error(ErrorKind::usage, typed.options.front().said() + " is for recipe new; > FILE saves what recipe prints");
     }
     if (words[0] == "list") {
-        expect_at_most(operands, 1, "recipe list takes no argument");
+        expect_at_most(typed, 1, "recipe list takes no argument");
         print(list_of(io::builtin_recipes(), title_of_recipe));
         return success;
     }
@@ -56,7 +56,7 @@ int execute_recipe(RunOptions& run, const TypedArguments& operands, const Global
     if (!show && words.size() > 1 && !io::find(io::builtin_recipes(), words[0])) {
         (void)choice("recipe", words[0], std::array<std::string_view, 3>{"list", "new", "show"});
     }
-    expect_at_most(operands, show ? 2 : 1, "recipe shows one at a time");
+    expect_at_most(typed, show ? 2 : 1, "recipe shows one at a time");
     if (words.size() < (show ? 2U : 1U)) {
         throw Error(ErrorKind::usage, "recipe show: a name is missing" + recipe_hint(""));
     }

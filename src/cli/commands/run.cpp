@@ -31,20 +31,20 @@ constexpr std::string_view run_notes = "Without SENTENCE, or with -, the text is
                                        "that begins with a dash goes after --.\n";
 
 /// For the page, which adds what it lets change.
-std::string command_without_what_if(const TypedArguments& operands)
+std::string command_without_what_if(const TypedArguments& typed)
 {
     namespace field = model::field;
-    return repeated_command(operands, {option_name(field::causal), "--no-" + option_name(field::causal).substr(2),
-                                       option_name(field::scale), option_name(field::hide)});
+    return repeated_command(typed, {option_name(field::causal), "--no-" + option_name(field::causal).substr(2),
+                                    option_name(field::scale), option_name(field::hide)});
 }
 
 /// Asks the source for what is to be shown, and has the report say and write it.
-int run(RunSource& source, RunReport& report, const RunOptions& options, const TypedArguments& operands, const Globals& globals)
+int run(RunSource& source, RunReport& report, const RunOptions& options, const TypedArguments& typed, const Globals& globals)
 {
     const bool entries = source.gives_entries();
     if (!options.runs_model) { // a model has an introduction of its own, and a page without a what-if
         report.format().table.introduced = !options.show.given() && !options.lines && !entries;
-        report.format().page.command = options.format == Format::html ? command_without_what_if(operands) : "";
+        report.format().page.command = options.format == Format::html ? command_without_what_if(typed) : "";
     }
     model::Show asked = options.show.all ? source.everything() : model::Show{};
     asked.insert(options.show.items.begin(), model::Show::end());
@@ -65,36 +65,36 @@ int run(RunSource& source, RunReport& report, const RunOptions& options, const T
     source.select(results.front());
     report.write(results, entries);
     if (!entries) {
-        report.hint(operands, results.front());
+        report.hint(typed, results.front());
     }
     return success;
 }
 
 } // namespace
 
-int execute_run(RunOptions& options, const TypedArguments& operands, const Globals& globals, Log& log)
+int execute_run(RunOptions& options, const TypedArguments& typed, const Globals& globals, Log& log)
 {
     options.max_input_bytes = globals.max_input_bytes.value_or(options.max_input_bytes);
-    finish_run_options(operands, options);
+    finish_run_options(typed, options);
     refuse_documents(options);
     if (options.lines) {
         require_apart(options.output.path, *options.lines);
     }
     if (!options.against.given()) {
-        warn_of_other_meaning(operands, "--lines reads a file", log);
-        if (options.show.given() && operands.words.size() == 1 && is_shown_name(operands.words.front())) {
-            log.warning(in_quotes(operands.words.front()) + " is taken as a sentence; commas separate the names after --show");
+        warn_of_other_meaning(typed, "--lines reads a file", log);
+        if (options.show.given() && typed.words.size() == 1 && is_shown_name(typed.words.front())) {
+            log.warning(in_quotes(typed.words.front()) + " is taken as a sentence; commas separate the names after --show");
         }
     }
     if (options.runs_model) {
         RunReport report(options, globals, log);
         ModelSource source(options);
-        return options.against.given() ? source.against(report, globals) : run(source, report, options, operands, globals);
+        return options.against.given() ? source.against(report, globals) : run(source, report, options, typed, globals);
     }
     model::Recipe recipe = make_recipe(options); // which may find the options wrong, before a file is made for -o
     RunReport report(options, globals, log);
     RecipeSource source(options, std::move(recipe), globals, log);
-    return options.against.given() ? source.against(report, globals) : run(source, report, options, operands, globals);
+    return options.against.given() ? source.against(report, globals) : run(source, report, options, typed, globals);
 }
 
 constinit const Command run_command{

@@ -6,6 +6,6 @@
 
 namespace attn::cli {
 
-int execute_run(RunOptions& options, const TypedArguments& operands, const Globals& globals, Log& log);
+int execute_run(RunOptions& options, const TypedArguments& typed, const Globals& globals, Log& log);
 
 } // namespace attn::cli

@@ -128,7 +128,7 @@ private:
     std::deque<std::pair<std::string, model::Result>> ready_; ///< of the lines that are expected
 };
 
-/// Opens the folder only once there is a sentence, for which somebody may have to wait.
+/// With its sentence. It is made before the folder is opened, because standard input may keep it waiting.
 model::TrainedConfig config_of(const RunOptions& options)
 {
     model::TrainedConfig config = options.trained;

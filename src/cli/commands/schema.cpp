@@ -19,11 +19,11 @@ constexpr std::array schema_examples{
     Example{"attn-cli schema diagnosis", "of what `attend --against --json` prints"},
 };
 
-int execute_schema(const TypedArguments& operands, const Globals&, Log&)
+int execute_schema(const TypedArguments& typed, const Globals&, Log&)
 {
-    expect_at_most(operands, 1, "schema takes one name");
+    expect_at_most(typed, 1, "schema takes one name");
     const std::vector<std::string_view> names = names_of(io::builtin_schemas(), &io::BuiltinFile::name);
-    const std::string name = operands.words.empty() ? "result" : operands.words.front();
+    const std::string name = typed.words.empty() ? "result" : typed.words.front();
     print(io::json_schema(names[choice("schema", name, names)]));
     return success;
 }

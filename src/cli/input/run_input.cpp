@@ -184,9 +184,9 @@ void refuse_documents(const InputOptions& options)
     judge(options.trained.target, option_name(model::trained_field::target));
 }
 
-void warn_of_other_meaning(const TypedArguments& operands, std::string_view reads_file, Log& log)
+void warn_of_other_meaning(const TypedArguments& typed, std::string_view reads_file, Log& log)
 {
-    const std::string word = operands.words.empty() ? "-" : operands.words.front();
+    const std::string word = typed.words.empty() ? "-" : typed.words.front();
     if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
         return;
     }

@@ -31,7 +31,7 @@ void refuse_documents(const InputOptions& options);
 
 /// Warns when the sentence is a single word that names a recipe or a file, or begins like an option, and says how to give
 /// that. `reads_file` says it of a file: "--lines reads a file".
-void warn_of_other_meaning(const TypedArguments& operands, std::string_view reads_file, Log& log);
+void warn_of_other_meaning(const TypedArguments& typed, std::string_view reads_file, Log& log);
 
 /// The recipe, the files that it names, and the settings that follow from both. Observer and what is shown are the caller's.
 class RunInput {

@@ -166,13 +166,13 @@ void require_placed(const TypedArguments& typed, const AttendOptions& attend)
 
 } // namespace
 
-void finish_attend_options(const TypedArguments& operands, AttendOptions& attend)
+void finish_attend_options(const TypedArguments& typed, AttendOptions& attend)
 {
     using namespace model::operand;
     require_judged(attend.against);
-    require_placed(operands, attend);
+    require_placed(typed, attend);
     if (!attend.against.given()) {
-        expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
+        expect_at_most(typed, 0, "tensors are given with -q, -k and -v");
     }
     for (const model::AttendOperand* needed : {&queries, &keys, &values}) {
         if (!attend.has(*needed) && !attend.random.given()) {
@@ -189,7 +189,7 @@ void finish_attend_options(const TypedArguments& operands, AttendOptions& attend
         for (const auto& [operand, file] : attend.files) {
             read.push_back(file);
         }
-        finish_against(attend.against, operands.words, attend.output, read);
+        finish_against(attend.against, typed.words, attend.output, read);
     }
     if (attend.against.suggest) {
         (void)format_of_suggested(attend.against);

@@ -74,6 +74,6 @@ struct AttendOptions {
 void declare_attend(Options& options, AttendOptions& attend);
 
 /// What follows from the options as typed. Throws Error(usage) for what is missing or contradictory. Touches no file.
-void finish_attend_options(const TypedArguments& operands, AttendOptions& attend);
+void finish_attend_options(const TypedArguments& typed, AttendOptions& attend);
 
 } // namespace attn::cli

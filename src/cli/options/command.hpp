@@ -69,7 +69,7 @@ struct Command {
     std::string_view notes = {};       ///< after the options; lines as they are to stand there
     std::string_view page = {};        ///< of the manual, which tells more
     bool minor = false;                ///< lists of commands name it in their last line
-    Execute (*declare)(Options&);      ///< the members that the options set live as long as what it gives
+    Execute (*declare)(Options&); ///< declares the options, and gives what runs the command by them: it holds what they set
 };
 
 /// Command::declare of a command without options of its own.
@@ -79,16 +79,15 @@ Execute without_options(Options&)
     return execute;
 }
 
-/// Command::declare of one whose options `declare` binds to the members of a Typed, which `execute` then gets.
-template <typename Typed, void (*declare)(Options&, Typed&),
-          int (*execute)(Typed&, const TypedArguments&, const Globals&, Log&)>
+/// Command::declare of one whose options `declare` binds to the members of a Bound, which `execute` then gets, filled in.
+template <typename Bound, void (*declare)(Options&, Bound&),
+          int (*execute)(Bound&, const TypedArguments&, const Globals&, Log&)>
 Execute with_options(Options& options)
 {
-    const auto typed = std::make_shared<Typed>();
-    declare(options, *typed);
-    return [typed](const TypedArguments& operands, const Globals& globals, Log& log) {
-        return execute(*typed, operands, globals, log);
-    };
+    const auto bound = std::make_shared<Bound>();
+    declare(options, *bound);
+    return
+        [bound](const TypedArguments& typed, const Globals& globals, Log& log) { return execute(*bound, typed, globals, log); };
 }
 
 extern const Command run_command;
@@ -115,6 +114,6 @@ extern const Command completions_command;
 [[nodiscard]] bool begins_with_typographic_dash(std::string_view word);
 
 /// Throws Error(usage) for operand number `most` and those after it, with the hint or one that fits better.
-void expect_at_most(const TypedArguments& given, std::size_t most, std::string_view hint);
+void expect_at_most(const TypedArguments& typed, std::size_t most, std::string_view hint);
 
 } // namespace attn::cli

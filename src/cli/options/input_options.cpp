@@ -120,14 +120,14 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
 }
 
 /// What looks like the second item of a list: "--show tokens weights", "--ids 2 6 8".
-void refuse_items_without_commas(const TypedArguments& operands, const InputOptions& input)
+void refuse_items_without_commas(const TypedArguments& typed, const InputOptions& input)
 {
     const auto is_number = [](std::string_view word) {
         return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
     };
-    const auto stray = std::ranges::find_if(operands.words, is_number);
+    const auto stray = std::ranges::find_if(typed.words, is_number);
     const auto ids = input.overrides.find<std::vector<Index>>(field::ids);
-    if (ids && stray != operands.words.end()) {
+    if (ids && stray != typed.words.end()) {
         std::string list;
         for (const Index id : *ids) {
             list += fmt::format("{},", id);
@@ -222,15 +222,15 @@ void declare_input(Options& options, InputOptions& input)
     }
 }
 
-void read_source(const TypedArguments& operands, InputOptions& input)
+void read_source(const TypedArguments& typed, InputOptions& input)
 {
-    refuse_items_without_commas(operands, input);
-    const bool quoted = !operands.words.empty() && operands.words.front().find(' ') != std::string::npos;
-    expect_at_most(operands, 1,
+    refuse_items_without_commas(typed, input);
+    const bool quoted = !typed.words.empty() && typed.words.front().find(' ') != std::string::npos;
+    expect_at_most(typed, 1,
                    quoted ? "a sentence is given already; an option that is a switch takes no value"
                           : "a sentence of several words needs quotes");
     model::Overrides& overrides = input.overrides;
-    const bool sentence = !operands.words.empty();
+    const bool sentence = !typed.words.empty();
     const bool with_model = !input.trained.name.empty(); // which has a table, and no labels
     const bool ids = overrides.contains(field::ids), positions = overrides.contains(field::positions_count);
     const std::string ids_name = option_name(field::ids), positions_name = option_name(field::positions_count);
@@ -249,9 +249,9 @@ void read_source(const TypedArguments& operands, InputOptions& input)
         }
     } else if (input.lines) {
         input.source = SentenceSource::lines;
-    } else if (sentence && operands.words.front() != "-") {
-        require_size("SENTENCE", operands.words.front().size(), input.max_input_bytes);
-        overrides.set(field::sentence, operands.words.front());
+    } else if (sentence && typed.words.front() != "-") {
+        require_size("SENTENCE", typed.words.front().size(), input.max_input_bytes);
+        overrides.set(field::sentence, typed.words.front());
     } else if (!positions || input.recipe) {
         input.source = sentence ? SentenceSource::standard_input : input.recipe ? SentenceSource::recipe : SentenceSource::pipe;
     }

@@ -65,6 +65,6 @@ void require_size(std::string_view name, std::size_t bytes, std::size_t most);
 
 /// Says where the input comes from: SENTENCE, --lines, --ids, --recipe, standard input. Throws Error(usage) for what is
 /// contradictory. Touches no file.
-void read_source(const TypedArguments& operands, InputOptions& input);
+void read_source(const TypedArguments& typed, InputOptions& input);
 
 } // namespace attn::cli

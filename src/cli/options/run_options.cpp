@@ -91,10 +91,10 @@ void require_one_array_of_npy(const RunOptions& run)
 }
 
 /// "--show tokens weights": one name alone may be a sentence.
-void refuse_items_without_commas(const TypedArguments& operands, const RunOptions& run)
+void refuse_items_without_commas(const TypedArguments& typed, const RunOptions& run)
 {
-    const auto stray = std::ranges::find_if(operands.words, is_shown_name);
-    if (!run.show.given() || operands.words.size() < 2 || stray == operands.words.end()) {
+    const auto stray = std::ranges::find_if(typed.words, is_shown_name);
+    if (!run.show.given() || typed.words.size() < 2 || stray == typed.words.end()) {
         return;
     }
     std::string list;
@@ -114,15 +114,15 @@ void require_one_array(const ShowOption& show)
 }
 
 /// Takes what comes behind --against, behind other options too: a list of CLI11 would end there.
-TypedArguments without_files(const TypedArguments& given, RunOptions& run)
+TypedArguments without_files(const TypedArguments& typed, RunOptions& run)
 {
-    const auto typed = std::ranges::find(given.options, option::against.name, &TypedOption::name);
-    const auto begin = given.words.begin() + static_cast<std::ptrdiff_t>(typed->operands_before);
-    const bool sentence_is_read = begin != given.words.begin() && given.words.front() == "-";
+    const auto against = std::ranges::find(typed.options, option::against.name, &TypedOption::name);
+    const auto begin = typed.words.begin() + static_cast<std::ptrdiff_t>(against->operands_before);
+    const bool sentence_is_read = begin != typed.words.begin() && typed.words.front() == "-";
     const std::array read{run.recipe.value_or(""), std::string(sentence_is_read ? "-" : "")};
-    finish_against(run.against, {begin, given.words.end()}, run.output, read);
-    TypedArguments rest = given;
-    rest.words.assign(given.words.begin(), begin);
+    finish_against(run.against, {begin, typed.words.end()}, run.output, read);
+    TypedArguments rest = typed;
+    rest.words.assign(typed.words.begin(), begin);
     rest.after_dashes = 0;
     return rest;
 }
@@ -170,10 +170,11 @@ void declare_selection(Options& options, RunOptions& run, bool with_layers)
     } else {
         options.add(model::field::head, run.overrides);
     }
-    declare_show(options, model::ShownBy::run,
-                 {"what to print, such as weights,scaled_scores; all leaves out lens, logits and summary; may be repeated",
-                  "tokens, vocabulary, weights, context, output"},
-                 run.show);
+    declare_show(
+        options, model::ShownBy::run,
+        {"what to print, such as weights,scaled_scores; all leaves out alignment, lens, logits and summary; may be repeated",
+         "tokens, vocabulary, weights, context, output"},
+        run.show);
 }
 
 } // namespace
@@ -224,9 +225,9 @@ void declare_run(Options& options, RunOptions& run)
     declare_pictures(options, run.picture_options, PictureSpelling::keys);
 }
 
-void finish_run_options(const TypedArguments& given, RunOptions& run)
+void finish_run_options(const TypedArguments& typed, RunOptions& run)
 {
-    const TypedArguments operands = run.against.given() ? without_files(given, run) : given;
+    const TypedArguments without_against = run.against.given() ? without_files(typed, run) : typed;
     if (run.against.given() && run.show.given()) {
         require_one_array(run.show);
     }
@@ -248,13 +249,13 @@ void finish_run_options(const TypedArguments& given, RunOptions& run)
     }
     require_weights_for_html(run);
     require_one_array_of_npy(run);
-    refuse_items_without_commas(operands, run);
-    read_source(operands, run);
+    refuse_items_without_commas(without_against, run);
+    read_source(without_against, run);
     if (run.against.files.size() > 1 && run.source == SentenceSource::pipe) {
         throw Error(ErrorKind::usage, "--against takes every word after it as a FILE; SENTENCE goes before it, or - for "
                                       "standard input");
     }
-    run.runs_model = finish_trained(given, run);
+    run.runs_model = finish_trained(typed, run);
     if (run.runs_model) {
         require_layers(run);
     }

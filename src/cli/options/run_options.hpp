@@ -47,6 +47,6 @@ void declare_run(Options& options, RunOptions& run);
 void declare_new_recipe(Options& options, RunOptions& run);
 
 /// What follows from the options as typed. Throws Error(usage) for what is contradictory. Touches no file.
-void finish_run_options(const TypedArguments& given, RunOptions& run);
+void finish_run_options(const TypedArguments& typed, RunOptions& run);
 
 } // namespace attn::cli

@@ -18,11 +18,11 @@ namespace trained_field = model::trained_field;
 constexpr std::string_view last_layer_name = "last";
 
 /// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
-void refuse_other_options(const TypedArguments& given, const std::string& model)
+void refuse_other_options(const TypedArguments& typed, const std::string& model)
 {
     const std::array of_text{std::string(option::lines.name), name_of_key(option::first_index_key),
                              option_name(model::field::ids)};
-    for (const TypedOption& option : given.options) {
+    for (const TypedOption& option : typed.options) {
         const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.said()) == of_text.end();
         if (other || option.name == option_name(model::field::verify)) {
             throw Error(ErrorKind::usage, fmt::format("{} cannot be used with {}", option.said(), model));
@@ -130,20 +130,20 @@ std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index
     return of_head ? of_head : of_layer;
 }
 
-bool finish_trained(const TypedArguments& given, InputOptions& input)
+bool finish_trained(const TypedArguments& typed, InputOptions& input)
 {
     const std::string model = option_name(trained_field::name);
-    if (std::ranges::find(given.options, model, &TypedOption::name) == given.options.end()) {
+    if (std::ranges::find(typed.options, model, &TypedOption::name) == typed.options.end()) {
         if (input.layer_of_head || !input.layer_heads.empty()) {
             throw Error(ErrorKind::usage, "--head LAYER.HEAD requires " + model);
         }
-        const auto of_model = std::ranges::find(given.options, trained_group, &TypedOption::group);
-        if (of_model != given.options.end()) {
+        const auto of_model = std::ranges::find(typed.options, trained_group, &TypedOption::group);
+        if (of_model != typed.options.end()) {
             throw Error(ErrorKind::usage, fmt::format("{} requires {}", of_model->said(), model));
         }
         return false;
     }
-    refuse_other_options(given, model);
+    refuse_other_options(typed, model);
     model::TrainedConfig& trained = input.trained;
     trained.sentence = input.overrides.find<std::string>(model::field::sentence).value_or("");
     trained.ids = input.overrides.find<std::vector<Index>>(model::field::ids).value_or(std::vector<Index>());

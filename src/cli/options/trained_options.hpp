@@ -20,6 +20,6 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
 
 /// Whether --model is given; fills in what of the model's config other options say. Throws Error(usage) for options that do not
 /// go with a model, and for a layer without one.
-[[nodiscard]] bool finish_trained(const TypedArguments& given, InputOptions& input);
+[[nodiscard]] bool finish_trained(const TypedArguments& typed, InputOptions& input);
 
 } // namespace attn::cli

@@ -86,10 +86,10 @@ model::Show page_items(const model::Recipe& recipe)
 
 void require_page(const model::ResolvedRun& run)
 {
-    const model::ModelDims& l = run.dims;
-    for (const auto& [item, shape] : {std::pair(Item::queries, Shape{l.H, l.T, l.d_k}),
-                                      {Item::keys, Shape{l.H_kv, l.S, l.of_a_key()}},
-                                      {Item::values, Shape{l.H_kv, l.S, l.d_v}}}) {
+    const model::ModelDims& dims = run.dims;
+    for (const auto& [item, shape] : {std::pair(Item::queries, Shape{dims.H, dims.T, dims.d_k}),
+                                      {Item::keys, Shape{dims.H_kv, dims.S, dims.of_a_key()}},
+                                      {Item::values, Shape{dims.H_kv, dims.S, dims.d_v}}}) {
         if (element_count(shape) > most_numbers) {
             throw Error(ErrorKind::too_large, "HTML", fmt::format("{} of {} numbers", name_of(item), element_count(shape)),
                         fmt::format("up to {} in a page; --d-k and --d-v make them smaller", most_numbers));

@@ -342,15 +342,15 @@ void require_room(const std::string& word, const Explainable& there, Index limit
 
 Explainable explainable(const ResolvedRun& run)
 {
-    const ModelDims& l = run.dims;
+    const ModelDims& dims = run.dims;
     Explainable there{.tokens = run.words.tokens,
                       .keys = run.words.cross ? run.words.key_tokens : run.words.tokens,
-                      .heads = l.H,
-                      .d_k = std::max(l.d_k, l.of_a_key()),
-                      .d_v = l.d_v,
+                      .heads = dims.H,
+                      .d_k = std::max(dims.d_k, dims.of_a_key()),
+                      .d_v = dims.d_v,
                       .heads_field = &field::heads,
-                      .hidden = run.recipe.attention.score == core::Score::additive ? l.H * l.d_a : 0,
-                      .outputs = has_output_projection(run.recipe) ? l.outputs() : 0,
+                      .hidden = run.recipe.attention.score == core::Score::additive ? dims.H * dims.d_a : 0,
+                      .outputs = has_output_projection(run.recipe) ? dims.outputs() : 0,
                       .casefold = folds_case(run.recipe),
                       .of_keys = name_of_words(run.recipe, true)};
     if (run.has_extra_key()) {

@@ -37,11 +37,11 @@ bool is_bias(Target target)
     return (target >= Target::b_q && target <= Target::b_o) || target > Target::v_a;
 }
 
-Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
+Fans fans_of(const PlacedDraw& placed, const ModelDims& dims)
 {
     const Target target = placed.draw.target;
     if (target >= Target::W_q && target != Target::bias_k && target != Target::bias_v) {
-        const auto [heads, size, reads] = heads_part(target, l);
+        const auto [heads, size, reads] = heads_part(target, dims);
         const bool one = placed.draw.head && !is_of_score(target); // those of scores count all heads
         return {reads, is_bias(target) ? 0 : (one ? 1 : heads) * size};
     }
@@ -55,12 +55,12 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
 
 /// Those of nn.init for the tensor that is drawn, whose second dimension counts what an output reads. A projection without a
 /// shape of its own is one matrix of all heads.
-Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
+Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& dims)
 {
     const Draw& draw = placed.draw;
     const bool of_layer = has_side(draw.target) || draw.target == Target::v_a;
     if (!draw.shape && of_layer) {
-        const Fans layer = fans_of(placed, l);
+        const Fans layer = fans_of(placed, dims);
         return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};
     }
     const Shape& shape = placed.shape;
@@ -101,10 +101,10 @@ Ones identity(const PlacedDraw& placed)
 }
 
 /// Matrices that read the same lie in one, whose outputs xavier_uniform_ counts.
-Fans joint_fans(const PlacedDraw& placed, const ModelDims& l)
+Fans joint_fans(const PlacedDraw& placed, const ModelDims& dims)
 {
-    const Fans fans = fans_of(placed, l);
-    const bool one = l.keys_read() == l.D && l.values_read() == l.D;
+    const Fans fans = fans_of(placed, dims);
+    const bool one = dims.keys_read() == dims.D && dims.values_read() == dims.D;
     return {fans.in, one ? 3 * fans.out : fans.out};
 }
 
@@ -405,7 +405,7 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
 {
     require(!sources.have(Target::embedding) || !recipe.embeddings,
             "embedding is drawn, and embeddings come from a file; allowed: one of them");
-    const ModelDims& l = inputs.dims;
+    const ModelDims& dims = inputs.dims;
     const bool table = sources.have(Target::embedding) || recipe.embeddings;
     const bool rows = sources.have(Target::embeddings);
     const bool tables_of_sides = sources.have(Target::key_embedding) || sources.have(Target::value_embedding);
@@ -439,12 +439,12 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
             "key_positions, or queries, keys and values");
     require(!sources.have(Target::position_embedding) || !recipe.attention.placed_by(PositionKind::sinusoidal),
             "position_embedding is drawn, and positions are sinusoidal; allowed: one of them");
-    require(!sources.have(Target::position_embedding) || (l.keys_read() == l.D && l.values_read() == l.D),
+    require(!sources.have(Target::position_embedding) || (dims.keys_read() == dims.D && dims.values_read() == dims.D),
             "position_embedding is drawn, and key_dim or value_dim is not embed_dim; allowed: one width for all that it is "
             "added to");
-    require(l.keys_read() == l.D || sources.have(Target::key_embedding) || sources.have(Target::key_embeddings),
+    require(dims.keys_read() == dims.D || sources.have(Target::key_embedding) || sources.have(Target::key_embeddings),
             "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
-    require(l.values_read() == l.keys_read() || sources.have(Target::value_embedding),
+    require(dims.values_read() == dims.keys_read() || sources.have(Target::value_embedding),
             "value_dim is not key_dim, and no value_embedding is drawn; allowed: a table of that width");
 }
 

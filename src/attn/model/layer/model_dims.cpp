@@ -38,17 +38,17 @@ bool keeps_size(const Recipe& recipe, Target target)
 }
 
 /// Of an array that `run` gives.
-Index numbers_of_vector(Item item, const ModelDims& l)
+Index numbers_of_vector(Item item, const ModelDims& dims)
 {
     switch (item) {
-    case Item::key_embeddings: return l.keys_read();
-    case Item::queries: return l.d_k;
-    case Item::keys: return l.of_a_key();
+    case Item::key_embeddings: return dims.keys_read();
+    case Item::queries: return dims.d_k;
+    case Item::keys: return dims.of_a_key();
     case Item::values:
-    case Item::head_context: return l.d_v;
-    case Item::context: return l.H * l.d_v;
-    case Item::output: return l.outputs();
-    default: return l.D;
+    case Item::head_context: return dims.d_v;
+    case Item::context: return dims.H * dims.d_v;
+    case Item::output: return dims.outputs();
+    default: return dims.D;
     }
 }
 
@@ -88,7 +88,7 @@ void require_width(Index H, Index size, const FieldInfo& field, const Origin& or
 }
 
 /// nn.MultiheadAttention has no sizes of its own.
-void require_layer(const Recipe& recipe, const ModelDims& l, const Origin& origin)
+void require_layer(const Recipe& recipe, const ModelDims& dims, const Origin& origin)
 {
     const std::optional<Draw> W_q = find_draw(recipe, Target::W_q);
     if (!W_q || W_q->init != Initialisation::multihead_attention) {
@@ -100,14 +100,14 @@ void require_layer(const Recipe& recipe, const ModelDims& l, const Origin& origi
                         fmt::format("{} with {} multihead_attention, {}", wanted, origin.name_of(draw_field::init), rule));
         }
     };
-    require(field::kv_heads, l.H_kv, l.H, "as many as heads");
-    const Index size = l.D % l.H == 0 ? l.D / l.H : 0;
+    require(field::kv_heads, dims.H_kv, dims.H, "as many as heads");
+    const Index size = dims.D % dims.H == 0 ? dims.D / dims.H : 0;
     if (size == 0) {
-        refuse_heads(l.D, l.H, origin);
+        refuse_heads(dims.D, dims.H, origin);
     }
-    require(field::d_k, l.d_k, size, "embed_dim/heads");
-    require(field::d_v, l.d_v, size, "embed_dim/heads");
-    require(field::output_dim, l.outputs(), l.D, "embed_dim");
+    require(field::d_k, dims.d_k, size, "embed_dim/heads");
+    require(field::d_v, dims.d_v, size, "embed_dim/heads");
+    require(field::output_dim, dims.outputs(), dims.D, "embed_dim");
 }
 
 /// What to change: the option that was given, or the key and the option that lies over it.
@@ -210,27 +210,27 @@ Index value_of(const std::string& product, const ModelDims& dims)
     }
 }
 
-Shape natural_shape(const Draw& draw, const ModelDims& l)
+Shape natural_shape(const Draw& draw, const ModelDims& dims)
 {
     const auto by_head = [&](Index heads, Shape matrix) {
-        matrix.insert(matrix.begin(), l.H > 1 ? 1 : 0, heads);
+        matrix.insert(matrix.begin(), dims.H > 1 ? 1 : 0, heads);
         return matrix;
     };
     switch (draw.target) {
     case Target::none: throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
-    case Target::embedding: return {l.V, l.D};
-    case Target::key_embedding: return {l.V, l.keys_read()};
-    case Target::value_embedding: return {l.V, l.values_read()};
-    case Target::position_embedding: return {std::max(l.T, l.S), l.D};
-    case Target::embeddings: return {l.T, l.D};
-    case Target::key_embeddings: return {l.S, l.keys_read()};
-    case Target::queries: return by_head(l.H, {l.T, l.d_k});
-    case Target::keys: return by_head(l.H_kv, {l.S, l.of_a_key()});
-    case Target::values: return by_head(l.H_kv, {l.S, l.d_v});
-    case Target::v_a: return {l.H * l.d_a};
+    case Target::embedding: return {dims.V, dims.D};
+    case Target::key_embedding: return {dims.V, dims.keys_read()};
+    case Target::value_embedding: return {dims.V, dims.values_read()};
+    case Target::position_embedding: return {std::max(dims.T, dims.S), dims.D};
+    case Target::embeddings: return {dims.T, dims.D};
+    case Target::key_embeddings: return {dims.S, dims.keys_read()};
+    case Target::queries: return by_head(dims.H, {dims.T, dims.d_k});
+    case Target::keys: return by_head(dims.H_kv, {dims.S, dims.of_a_key()});
+    case Target::values: return by_head(dims.H_kv, {dims.S, dims.d_v});
+    case Target::v_a: return {dims.H * dims.d_a};
     default: break;
     }
-    const auto [all, size, reads] = heads_part(draw.target, l);
+    const auto [all, size, reads] = heads_part(draw.target, dims);
     const Index heads = draw.head ? 1 : all;
     if (draw.target >= Target::b_q) {
         return {heads * size};
@@ -241,13 +241,13 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
 }
 
 /// The length that the input decides: how many rows a table, or a tensor by position, has.
-std::string rows_in_letters(Target target, const ModelDims& l)
+std::string rows_in_letters(Target target, const ModelDims& dims)
 {
     switch (target) {
     case Target::embedding:
     case Target::key_embedding:
     case Target::value_embedding: return "V";
-    case Target::position_embedding: return l.S > l.T ? "S" : "T";
+    case Target::position_embedding: return dims.S > dims.T ? "S" : "T";
     case Target::embeddings:
     case Target::queries: return "T";
     case Target::key_embeddings:
@@ -276,42 +276,44 @@ Shape form_of(const Draw& draw, const ModelDims& dims)
 
 ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin)
 {
-    ModelDims l;
+    ModelDims made;
     const StatedDims stated = stated_dims(recipe);
     const Dims& dims = stated.dims;
     const Origin named = origin.with_sizes_of(stated.places);
     const bool given = find_draw(recipe, Target::queries).has_value();
-    l.D = dims.embed_dim.value_or(16);
-    l.H = dims.heads.value_or(1);
-    l.H_kv = dims.kv_heads.value_or(l.H);
-    require_kv_heads(l.H, l.H_kv, named);
-    l.key_dim = dims.key_dim.value_or(0);
-    l.value_dim = dims.value_dim.value_or(0);
+    made.D = dims.embed_dim.value_or(16);
+    made.H = dims.heads.value_or(1);
+    made.H_kv = dims.kv_heads.value_or(made.H);
+    require_kv_heads(made.H, made.H_kv, named);
+    made.key_dim = dims.key_dim.value_or(0);
+    made.value_dim = dims.value_dim.value_or(0);
     const auto size = [&](const std::optional<Index>& said, Index with_one_head, Target W, Index read) {
-        return said ? *said : given ? with_one_head : head_size(keeps_size(recipe, W) ? read : with_one_head, l.D, l.H, named);
+        return said    ? *said
+               : given ? with_one_head
+                       : head_size(keeps_size(recipe, W) ? read : with_one_head, made.D, made.H, named);
     };
-    l.d_k = size(dims.d_k, 24, Target::W_q, l.D);
+    made.d_k = size(dims.d_k, 24, Target::W_q, made.D);
     const std::optional<Draw> W_v = find_draw(recipe, Target::W_v);
-    l.d_v = size(dims.d_v, 28, Target::W_v, W_v && W_v->init == Initialisation::identity ? l.values_read() : l.D);
-    require_rope(recipe, l.d_k, named);
-    require_width(l.H, l.d_k, field::d_k, named);
-    require_width(l.H, l.d_v, field::d_v, named);
+    made.d_v = size(dims.d_v, 28, Target::W_v, W_v && W_v->init == Initialisation::identity ? made.values_read() : made.D);
+    require_rope(recipe, made.d_k, named);
+    require_width(made.H, made.d_k, field::d_k, named);
+    require_width(made.H, made.d_v, field::d_v, named);
     if (given) { // words have no embeddings: what W_o makes by default
-        l.D = l.H * l.d_v;
+        made.D = made.H * made.d_v;
     }
-    l.d_a = alignment_size(recipe, dims, l.d_k, named);
-    if (l.d_a != 0) {
-        require_width(l.H, l.d_a, field::d_a, named);
+    made.d_a = alignment_size(recipe, dims, made.d_k, named);
+    if (made.d_a != 0) {
+        require_width(made.H, made.d_a, field::d_a, named);
     }
     if (given && recipe.attention.score == core::Score::additive) {
-        l.key_size = stated_key_size(recipe).value_or(0);
+        made.key_size = stated_key_size(recipe).value_or(0);
     }
-    l.T = words.T;
-    l.S = words.S;
-    l.V = dims.vocab_size.value_or(0);
-    l.output_dim = dims.output_dim.value_or(0);
-    require_layer(recipe, l, named);
-    return l;
+    made.T = words.T;
+    made.S = words.S;
+    made.V = dims.vocab_size.value_or(0);
+    made.output_dim = dims.output_dim.value_or(0);
+    require_layer(recipe, made, named);
+    return made;
 }
 
 void require_whole_identity(const Recipe& recipe)
@@ -321,12 +323,12 @@ void require_whole_identity(const Recipe& recipe)
     if (of_file || !W_v || W_v->head || W_v->values || W_v->init != Initialisation::identity) {
         return;
     }
-    const ModelDims l = least_dims(recipe, {});
-    const Index made = l.H_kv * l.d_v;
-    if (made != l.values_read()) {
+    const ModelDims least = least_dims(recipe, {});
+    const Index made = least.H_kv * least.d_v;
+    if (made != least.values_read()) {
         throw Error(ErrorKind::data, "draws: W_v",
-                    fmt::format("an identity that makes {} of {}", counted(made, "number"), l.values_read()),
-                    fmt::format("as many, with dims.d_v {}, or a W_v of other numbers", l.values_read() / l.H_kv));
+                    fmt::format("an identity that makes {} of {}", counted(made, "number"), least.values_read()),
+                    fmt::format("as many, with dims.d_v {}, or a W_v of other numbers", least.values_read() / least.H_kv));
     }
 }
 
@@ -343,45 +345,45 @@ ModelDims with_words(ModelDims least, const Words& words, const Recipe& recipe, 
     return least;
 }
 
-HeadsPart heads_part(Target target, const ModelDims& l)
+HeadsPart heads_part(Target target, const ModelDims& dims)
 {
     switch (target) {
     case Target::W_q:
-    case Target::b_q: return {l.H, l.d_k, l.D};
+    case Target::b_q: return {dims.H, dims.d_k, dims.D};
     case Target::W_k:
     case Target::b_k:
-    case Target::bias_k: return {l.H_kv, l.d_k, l.keys_read()};
+    case Target::bias_k: return {dims.H_kv, dims.d_k, dims.keys_read()};
     case Target::W_v:
     case Target::b_v:
-    case Target::bias_v: return {l.H_kv, l.d_v, l.values_read()};
+    case Target::bias_v: return {dims.H_kv, dims.d_v, dims.values_read()};
     case Target::W_o:
-    case Target::b_o: return {1, l.outputs(), l.H * l.d_v};
+    case Target::b_o: return {1, dims.outputs(), dims.H * dims.d_v};
     case Target::W_a:
-    case Target::b_Wa: return {l.H, l.d_a, l.d_k};
+    case Target::b_Wa: return {dims.H, dims.d_a, dims.d_k};
     case Target::U_a:
-    case Target::b_Ua: return {l.H, l.d_a, l.of_a_key()};
+    case Target::b_Ua: return {dims.H, dims.d_a, dims.of_a_key()};
     case Target::v_a:
-    case Target::b_va: return {l.H, 1, l.d_a};
+    case Target::b_va: return {dims.H, 1, dims.d_a};
     default: return {1, 0, 0};
     }
 }
 
-Shape shape_of(Item item, const ModelDims& l, Index extra_keys)
+Shape shape_of(Item item, const ModelDims& dims, Index extra_keys)
 {
     const ItemInfo& info = info_of(item);
     const auto length = [&](Axis axis) {
         switch (axis) {
         case Axis::tokens:
-        case Axis::queries: return l.T;
-        case Axis::key_tokens: return l.S;
-        case Axis::keys: return l.S + extra_keys;
-        case Axis::vocabulary: return l.V;
-        default: return numbers_of_vector(item, l);
+        case Axis::queries: return dims.T;
+        case Axis::key_tokens: return dims.S;
+        case Axis::keys: return dims.S + extra_keys;
+        case Axis::vocabulary: return dims.V;
+        default: return numbers_of_vector(item, dims);
         }
     };
     Shape shape;
     if (info.heads != Heads::none) {
-        shape.push_back(info.heads == Heads::queries ? l.H : l.H_kv);
+        shape.push_back(info.heads == Heads::queries ? dims.H : dims.H_kv);
     }
     for (const Axis axis : {info.axes.row, info.axes.column}) {
         if (axis != Axis::none) {

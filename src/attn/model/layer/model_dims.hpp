@@ -38,7 +38,7 @@ void require_whole_identity(const Recipe& recipe);
 struct HeadsPart {
     Index heads, size, reads;
 };
-[[nodiscard]] HeadsPart heads_part(Target target, const ModelDims& l);
+[[nodiscard]] HeadsPart heads_part(Target target, const ModelDims& dims);
 /// As the draw says, or as is usual.
 [[nodiscard]] Side side_of(const Draw& draw);
 
@@ -47,7 +47,7 @@ struct HeadsPart {
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const ModelDims& dims);
 /// That of an array of numbers in a layer that `run` gives, of all rows and heads. `extra_keys`: after those of the words.
-[[nodiscard]] Shape shape_of(Item item, const ModelDims& l, Index extra_keys = 0);
+[[nodiscard]] Shape shape_of(Item item, const ModelDims& dims, Index extra_keys = 0);
 /// The recipe with the sizes, sides and shapes that it leaves to defaults, as a form to fill in; it gives the same result. What
 /// follows from the words, such as the rows of a table, stands as a letter, so that other words may take their place.
 [[nodiscard]] Recipe spelled_out(Recipe recipe, const ModelDims& dims);

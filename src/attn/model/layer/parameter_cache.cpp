@@ -27,7 +27,7 @@ bool depends_on_tokens(const Step& step)
 
 /// Bytes of an entry: the draws and the factors, and the table's projections; more than that is not worth a count.
 template <typename Scalar>
-Index bytes_of(const DrawPlan& plan, const ModelDims& l)
+Index bytes_of(const DrawPlan& plan, const ModelDims& dims)
 {
     constexpr const char* what = "memory for the parameters";
     Index scalars = 0;
@@ -36,10 +36,11 @@ Index bytes_of(const DrawPlan& plan, const ModelDims& l)
             scalars = checked_sum(scalars, draw->count, what);
         }
     }
-    const Index width = element_count({l.H, l.d_k}) + element_count({l.H_kv, l.d_k}) + element_count({l.H_kv, l.d_v});
-    scalars = checked_sum(scalars, checked_product(width, l.V, what), what);
-    const Index factors = checked_sum(checked_product(width, std::max({l.D, l.keys_read(), l.values_read()}), what),
-                                      element_count({l.H, l.d_v, l.outputs()}), what);
+    const Index width =
+        element_count({dims.H, dims.d_k}) + element_count({dims.H_kv, dims.d_k}) + element_count({dims.H_kv, dims.d_v});
+    scalars = checked_sum(scalars, checked_product(width, dims.V, what), what);
+    const Index factors = checked_sum(checked_product(width, std::max({dims.D, dims.keys_read(), dims.values_read()}), what),
+                                      element_count({dims.H, dims.d_v, dims.outputs()}), what);
     return checked_sum(checked_product(scalars, sizeof(Scalar), what), checked_product(factors, sizeof(double), what), what);
 }
 
@@ -66,11 +67,11 @@ const Parameter<Scalar>* table_of(const PreparedParameters<Scalar>& prepared, Ta
 }
 
 template <typename Scalar>
-std::vector<PreparedLayer<Scalar>> make_layers(const PreparedParameters<Scalar>& prepared, const ModelDims& l,
+std::vector<PreparedLayer<Scalar>> make_layers(const PreparedParameters<Scalar>& prepared, const ModelDims& dims,
                                                const Recipe& recipe)
 {
     std::vector<PreparedLayer<Scalar>> layers;
-    for (const auto& [target, heads] : {std::pair{Target::W_q, l.H}, {Target::W_k, l.H_kv}, {Target::W_v, l.H_kv}}) {
+    for (const auto& [target, heads] : {std::pair{Target::W_q, dims.H}, {Target::W_k, dims.H_kv}, {Target::W_v, dims.H_kv}}) {
         if (prepared.parameter(target) == nullptr) { // queries, keys and values are given
             continue;
         }

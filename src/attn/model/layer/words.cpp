@@ -25,7 +25,7 @@ const char* name_of_second(const Origin& origin)
 Index count_of(const std::string& sentence, const SentenceInput& input, const char* what)
 {
     text::require_utf8(sentence, what);
-    const bool document = input.tokenizer == Tokenizer::document; // folding makes no word of two, and no two of one
+    const bool document = input.tokenizer == Tokenizer::document; // the case is not folded: that changes no count
     return static_cast<Index>(document ? text::count_document_words(sentence) : text::count_plain_words(sentence));
 }
 

@@ -18,7 +18,7 @@
 
 namespace attn::model {
 
-/// In the order of the JSON result.
+/// In the order of the JSON result, and of what is computed: from `scores` on, attention has to run (contains_any_from).
 enum class Item : std::uint8_t {
     tokens,
     key_tokens,
@@ -96,7 +96,7 @@ struct Axes {
     bool operator==(const Axes&) const = default;
 };
 
-/// What makes an item exist.
+/// What makes an item exist. is_gradient() and is_of_models() ask for ranges of it.
 enum class Needs : std::uint8_t {
     nothing,
     sentence,
@@ -459,7 +459,7 @@ struct Provided {
     bool joined = false;                       ///< pieces to words, of which there are weights alone
     bool packed = false;                       ///< sequences one after another, which have no array of pairs
 };
-/// The items that exist: what `--show all` means.
+/// The items that exist, without those that --show has to name (is_named_alone).
 [[nodiscard]] Show existing_items(const Provided& provided);
 
 /// Throws Error(usage) for the first item asked for that does not exist, naming what it requires.

@@ -89,23 +89,28 @@ private:
 
     Inputs from_embeddings()
     {
-        const ModelDims& l = run_.dims;
-        tell(name_of(Item::embeddings), {l.T, l.D});
+        const ModelDims& dims = run_.dims;
+        tell(name_of(Item::embeddings), {dims.T, dims.D});
         const Words& words = run_.words;
         const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
         const bool other_keys = words.cross || prepared_.parameter(Target::key_embedding) != nullptr;
         const bool other_values = prepared_.parameter(Target::value_embedding) != nullptr;
-        const Sequence<Scalar> queries_from = embed(words.ids, {Target::embeddings, Target::embedding, Target::W_q});
-        const Sequence<Scalar> other = other_keys ? embed(key_ids, {Target::key_embeddings, Target::key_embedding, Target::W_k})
-                                                  : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar> queries_from =
+            embed(words.ids, {.by_position = Target::embeddings, .by_id = Target::embedding, .read_by = Target::W_q});
+        const Sequence<Scalar> other =
+            other_keys ? embed(key_ids,
+                               {.by_position = Target::key_embeddings, .by_id = Target::key_embedding, .read_by = Target::W_k})
+                       : Sequence<Scalar>{key_ids, {}};
         const Sequence<Scalar> third =
-            other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
+            other_values
+                ? embed(key_ids, {.by_position = Target::none, .by_id = Target::value_embedding, .read_by = Target::W_v})
+                : Sequence<Scalar>{key_ids, {}};
         const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
 
         Inputs made;
-        made.Q = apply_rope(project(Item::queries, queries_from, Target::W_q, l.H));
-        made.K = apply_rope(project(Item::keys, keys_from, Target::W_k, l.H_kv));
-        made.V = project(Item::values, other_values ? third : keys_from, Target::W_v, l.H_kv);
+        made.Q = apply_rope(project(Item::queries, queries_from, Target::W_q, dims.H));
+        made.K = apply_rope(project(Item::keys, keys_from, Target::W_k, dims.H_kv));
+        made.V = project(Item::values, other_values ? third : keys_from, Target::W_v, dims.H_kv);
         keep(Item::embeddings, queries_from.X);
         keep(Item::key_embeddings, other.X);
         return made;
@@ -114,15 +119,15 @@ private:
     /// As the recipe draws or states them.
     Inputs as_given() const
     {
-        const ModelDims& l = run_.dims;
+        const ModelDims& dims = run_.dims;
         const auto by_head = [&](Target target, Index heads) {
             Tensor<Scalar> tensor = prepared_.parameter(target)->tensor;
             tensor.shape = {heads, tensor.shape[tensor.shape.size() - 2], tensor.columns()};
             tell(name_of(target), tensor.shape);
             return tensor;
         };
-        return {apply_rope(by_head(Target::queries, l.H)), apply_rope(by_head(Target::keys, l.H_kv)),
-                by_head(Target::values, l.H_kv)};
+        return {apply_rope(by_head(Target::queries, dims.H)), apply_rope(by_head(Target::keys, dims.H_kv)),
+                by_head(Target::values, dims.H_kv)};
     }
 
     /// Where the words of one side come from.
@@ -212,7 +217,7 @@ private:
     void attend(Tensor<Scalar> Q, Tensor<Scalar> K, Tensor<Scalar> V)
     {
         const Attention& options = run_.recipe.attention;
-        const ModelDims& l = run_.dims;
+        const ModelDims& dims = run_.dims;
         // K·Qᵀ is Q·Kᵀ with the two projections in each other's place; the values stay.
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
@@ -222,19 +227,20 @@ private:
         core::AttentionInputs inputs{core::as_batch(queries), core::as_batch(K), core::as_batch(V)};
         inputs.query_positions = run_.rows;
         if (run_.recipe.attention.placed_by(PositionKind::alibi)) {
-            inputs.slopes = core::alibi_slopes(l.H);
+            inputs.slopes = core::alibi_slopes(dims.H);
         }
         if (const std::optional<TensorView>& mask = run_.mask.view()) {
-            inputs.mask = core::as_batch(broadcast_mask(*mask, {l.H, l.T, l.S}, ShortMask::repeats));
+            inputs.mask = core::as_batch(broadcast_mask(*mask, {dims.H, dims.T, dims.S}, ShortMask::repeats));
         }
-        computed_.extra_key = inputs.extra_key = K.rows() > l.S;
+        computed_.extra_key = inputs.extra_key = K.rows() > dims.S;
         inputs.score_parameters = score_parameters();
         std::vector<std::uint8_t> not_dropped;
         if (options.dropout) {
-            not_dropped = draw_kept(*options.dropout, {l.H, l.T, K.rows()});
-            inputs.kept = row_major_view(ElementType::boolean, {1, l.H, l.T, K.rows()}, std::as_bytes(std::span(not_dropped)));
+            not_dropped = draw_kept(*options.dropout, {dims.H, dims.T, K.rows()});
+            inputs.kept =
+                row_major_view(ElementType::boolean, {1, dims.H, dims.T, K.rows()}, std::as_bytes(std::span(not_dropped)));
         }
-        const Shape shape{l.H, queries.rows(), K.rows()};
+        const Shape shape{dims.H, queries.rows(), K.rows()};
         tell("attention", shape);
         core::Stages<Scalar> stages =
             core::attention<Scalar>(inputs, options, stages_of(run_.wanted), work("attention", shape));

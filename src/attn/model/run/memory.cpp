@@ -27,19 +27,19 @@ private:
     Index total_ = 0;
 };
 
-Count kept_arrays(const ModelDims& l, Index rows, const Show& show)
+Count kept_arrays(const ModelDims& dims, Index rows, const Show& show)
 {
     Count kept;
     for (const Item item : show) {
-        kept.add({l.H, rows, l.S}, is_drawn(item) ? 1 : 0);
+        kept.add({dims.H, rows, dims.S}, is_drawn(item) ? 1 : 0);
     }
-    kept.add({l.T, l.D}, show.contains(Item::embeddings) ? 1 : 0);
-    kept.add({l.S, l.D}, show.contains(Item::key_embeddings) ? 1 : 0);
-    kept.add({l.H, rows, l.d_v}, 2); // head contexts, and side by side
-    kept.add({rows, l.outputs()}, show.contains(Item::output) ? 1 : 0);
+    kept.add({dims.T, dims.D}, show.contains(Item::embeddings) ? 1 : 0);
+    kept.add({dims.S, dims.D}, show.contains(Item::key_embeddings) ? 1 : 0);
+    kept.add({dims.H, rows, dims.d_v}, 2); // head contexts, and side by side
+    kept.add({rows, dims.outputs()}, show.contains(Item::output) ? 1 : 0);
     if (show.contains(Item::summary)) {
-        const Index weights = checked_product(rows, l.S, Count::what);
-        kept.add({l.H, std::min(weights, largest_top)}, sizeof(Pair) / sizeof(float));
+        const Index weights = checked_product(rows, dims.S, Count::what);
+        kept.add({dims.H, std::min(weights, largest_top)}, sizeof(Pair) / sizeof(float));
     }
     return kept;
 }
@@ -57,7 +57,8 @@ std::string bytes_in_words(Index bytes)
     return fmt::format("{} bytes ({} GiB)", digits, math::fixed(static_cast<double>(bytes) / GiB, 2));
 }
 
-Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, std::optional<Index> table_takes)
+Memory required_memory(const Recipe& recipe, const ModelDims& dims, Index rows, const Show& show,
+                       std::optional<Index> table_takes)
 {
     Count parameters;
     Memory memory;
@@ -65,7 +66,7 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
         for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
-            const Shape shape = shape_of(draw, l);
+            const Shape shape = shape_of(draw, dims);
             if (element_count(shape) > largest_draw) {
                 largest_draw = element_count(shape);
                 memory.largest_draw = fmt::format("{}, {} {}", place_of_step(step), name_of(draw.target), to_string(shape));
@@ -80,30 +81,31 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
     };
     if (recipe.parameters) { // a table of the file counts as one of the words' own
         for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
-            add_of_file(shape_of(Draw{.target = target}, l));
+            add_of_file(shape_of(Draw{.target = target}, dims));
         }
     }
     Count drawn; // in double
     drawn.add({largest_draw});
     if (recipe.embeddings && show.contains(Item::parameters)) {
-        add_of_file({l.V, l.D});
+        add_of_file({dims.V, dims.D});
     }
     if (recipe.embeddings && !table_takes) { // what is found, with the word of the unknown
-        drawn.add({checked_sum(l.V, recipe.embeddings->unknown ? 1 : 0, Count::what), l.D});
+        drawn.add({checked_sum(dims.V, recipe.embeddings->unknown ? 1 : 0, Count::what), dims.D});
     }
     if (recipe.embeddings && table_takes != 0) {
-        largest_of_files = std::max(largest_of_files, element_count({l.V, l.D}));
+        largest_of_files = std::max(largest_of_files, element_count({dims.V, dims.D}));
     }
     memory.from_files = largest_of_files > largest_draw;
     Count doubles; // factors of products are held in double, one key/value head at a time
     Count working; // the inputs of attention, in Scalar
-    working.add({l.T + l.S, l.D});
-    working.add({l.H, l.T, l.d_k});
-    working.add({l.H_kv, l.S, l.of_a_key() + l.d_v});
-    working.add({l.H, l.T, l.S}, recipe.attention.dropout ? batch_size(recipe).value_or(1) : 0); // which weights are kept
-    working.add({l.H, l.T + l.S, l.d_a}); // what scores read of queries and keys
-    doubles.add({l.S, l.of_a_key() + l.d_v});
-    doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
+    working.add({dims.T + dims.S, dims.D});
+    working.add({dims.H, dims.T, dims.d_k});
+    working.add({dims.H_kv, dims.S, dims.of_a_key() + dims.d_v});
+    working.add({dims.H, dims.T, dims.S},
+                recipe.attention.dropout ? batch_size(recipe).value_or(1) : 0); // which weights are kept
+    working.add({dims.H, dims.T + dims.S, dims.d_a});                           // what scores read of queries and keys
+    doubles.add({dims.S, dims.of_a_key() + dims.d_v});
+    doubles.add({dims.D, std::max({dims.H * dims.d_k, dims.H_kv * dims.d_k, dims.H_kv * dims.d_v})});
 
     const Index width = (recipe.dtype == Dtype::float32 ? 4 : 8) + (recipe.verify ? 8 : 0);
     const auto bytes = [](const Count& scalars, Index each, const Count& doubled) {
@@ -111,7 +113,8 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
                            checked_product(doubled.total(), 8, Count::what), Count::what);
     };
     memory.draws = checked_sum(bytes(parameters, width, drawn), table_takes.value_or(0), Count::what);
-    memory.arrays = checked_sum(bytes(working, width, doubles), bytes(kept_arrays(l, rows, show), width, Count()), Count::what);
+    memory.arrays =
+        checked_sum(bytes(working, width, doubles), bytes(kept_arrays(dims, rows, show), width, Count()), Count::what);
     memory.total = checked_sum(memory.draws, memory.arrays, Count::what);
     return memory;
 }

@@ -17,7 +17,7 @@ struct Memory {
 
 /// With Recipe::verify in both types. `rows` is the number of query rows. `table_takes`: bytes of a table of embeddings that is
 /// read where it is; nothing: its rows are looked for. Throws Error(too_large) when a number overflows.
-[[nodiscard]] Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show,
+[[nodiscard]] Memory required_memory(const Recipe& recipe, const ModelDims& dims, Index rows, const Show& show,
                                      std::optional<Index> table_takes = {});
 
 /// "3,200,000,000 bytes (2.98 GiB)"

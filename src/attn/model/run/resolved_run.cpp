@@ -212,28 +212,28 @@ ModelDims resolved_dims(const Recipe& recipe, const Words& words, const Origin& 
 }
 
 /// required_memory() of what the settings give.
-Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, const RunSettings& settings)
+Memory memory_of(const Recipe& recipe, const ModelDims& dims, Index rows, const Show& show, const RunSettings& settings)
 {
     std::optional<Index> table_takes;
     if (const auto* table = settings.word_vectors ? std::get_if<VectorsOfIds>(&*settings.word_vectors) : nullptr) {
         table_takes = table->takes ? table->takes() : 0;
     }
-    return required_memory(recipe, l, rows, show, table_takes);
+    return required_memory(recipe, dims, rows, show, table_takes);
 }
 
 /// The bytes that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
 /// Throws Error(too_large) when it does not fit.
-Index resolved_bytes(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, const RunSettings& settings,
+Index resolved_bytes(const Recipe& recipe, const ModelDims& dims, Index rows, const Show& show, const RunSettings& settings,
                      BatchRunner::Shared* shared)
 {
-    if (shared != nullptr && shared->memory > 0 && shared->memory <= settings.memory_limit && l.V <= shared->largest.V &&
-        l.T <= shared->largest.T && l.S <= shared->largest.S && rows <= shared->largest_rows) {
+    if (shared != nullptr && shared->memory > 0 && shared->memory <= settings.memory_limit && dims.V <= shared->largest.V &&
+        dims.T <= shared->largest.T && dims.S <= shared->largest.S && rows <= shared->largest_rows) {
         return shared->memory;
     }
-    const Memory memory = memory_of(recipe, l, rows, show, settings);
+    const Memory memory = memory_of(recipe, dims, rows, show, settings);
     require_memory(memory, settings.memory_limit);
     if (shared != nullptr) {
-        shared->largest = l;
+        shared->largest = dims;
         shared->largest_rows = rows;
         shared->memory = memory.total;
     }
@@ -281,7 +281,7 @@ Words resolved_words(const Recipe& recipe, const Show& wanted, const RunSettings
     return words;
 }
 
-/// The first of the files whose numbers are read.
+/// The numbers of its file are the first that are read: before them, the settings hear of the sizes.
 WholeMask resolved_mask(const Recipe& recipe, const RunSettings& settings, const Words& words, const ModelDims& dims,
                         const std::vector<Index>& query_positions)
 {

@@ -248,7 +248,7 @@ transformer::Asked asked_of(const std::vector<ResolvedPart>& parts, const Show& 
     }
     for (const Index layer : parts.front().layers) {
         const std::vector<Index>& own = heads.at(layer);
-        asked.other_heads.emplace(layer, is_mean(own) ? std::vector<Index>() : own);
+        asked.heads_of_layers.emplace(layer, is_mean(own) ? std::vector<Index>() : own);
     }
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
         asked.layers = parts.front().layers;
@@ -489,6 +489,7 @@ const transformer::AttentionPart& ResolvedTrained::attention(std::optional<Part>
     return attention_of(part_of(part).stack->layers[static_cast<std::size_t>(layer)], part);
 }
 
+// Judged as it is made, in the order of the members: each function that takes *this reads only members before its own.
 ResolvedTrained::ResolvedTrained(const TrainedConfig& its_config, const Trained& its_model, const RunSettings& its_settings)
     : config(its_config), trained(its_model), settings(its_settings), show(what_to_show(config, trained, settings)),
       parts(resolved_parts(config, trained, show, settings.origin)), source(source_of(config, trained)),

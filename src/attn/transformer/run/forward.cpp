@@ -381,8 +381,8 @@ Asked asked_of(const Asked& asked, Index layer)
         return {.parts = asked.parts};
     }
     Asked own = asked;
-    if (const auto other = asked.other_heads.find(layer); other != asked.other_heads.end()) {
-        own.heads = other->second;
+    if (const auto heads = asked.heads_of_layers.find(layer); heads != asked.heads_of_layers.end()) {
+        own.heads = heads->second;
     }
     own.layers = {layer};
     return own;

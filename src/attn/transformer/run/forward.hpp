@@ -55,9 +55,9 @@ struct Asked {
     std::vector<Index> layers = {};   ///< counted from 0; in any order
     core::StageSelection stages = {}; ///< of each of them
     std::vector<Index> heads = {};    ///< the query heads whose stages are kept; empty: all
-    std::map<Index, std::vector<Index>> other_heads = {}; ///< of these layers, in place of `heads`
-    bool queries_keys_values = false;                     ///< of each of them
-    bool lens = false;                                    ///< of each of them; of a model with a head
+    std::map<Index, std::vector<Index>> heads_of_layers = {}; ///< of these, in place of `heads`
+    bool queries_keys_values = false;                         ///< of each of them
+    bool lens = false;                                        ///< of each of them; of a model with a head
     bool hidden_states = false;   ///< up to that behind the last layer that is asked for; without any, all
     Logits logits = Logits::none; ///< unless none, runs every layer
     bool last = false;            ///< what leaves the last layer; runs every layer
