@@ -497,19 +497,19 @@ void read_numbers(std::span<const NamedTensor* const> tensors, const NumberJudge
     constexpr std::size_t much = std::size_t{32} << 20U; // half of what refused input may take
     std::size_t shown = 0;
     for (const NamedTensor* tensor : tensors) {
-        shown += tensor->show ? tensor->view.bytes.size() : 0;
+        shown += tensor->is_squeezed() ? tensor->view.bytes.size() : 0;
     }
     const auto read_all = [&](bool large) {
         for (const NamedTensor* tensor : tensors) {
-            if (tensor->read && large == static_cast<bool>(tensor->show)) {
-                tensor->read();
+            if (tensor->unread && large == tensor->is_squeezed()) {
+                tensor->unread->read();
             }
         }
     };
     read_all(false);
     for (const NamedTensor* tensor : tensors) {
-        if (shown > much && tensor->show) {
-            tensor->show(judge);
+        if (shown > much && tensor->is_squeezed()) {
+            tensor->unread->show(judge);
         } else if (shown > much && judge) {
             judge({tensor->view.bytes.data(), tensor->view.bytes});
         }

@@ -121,17 +121,22 @@ void require_floating(const TensorView& view, std::string_view what);
 /// what refuses them.
 using NumberJudge = std::function<void(const Arriving&)>;
 
+/// How numbers come to where a view points, or are checked there.
+struct Unread {
+    std::function<void()> read; ///< brings them, once; from whichever thread
+    /// Shows all of them to a judge and brings none, if they are not there; only of those that take far more than their file.
+    std::function<void(const NumberJudge&)> show = {};
+};
+
 /// What every reader of files gives and every writer of them takes: its bytes belong to another (a mapped file, a result), or
-/// `owner`'s.
+/// `owner`'s. Small: a file may hold a hundred thousand.
 struct NamedTensor {
     std::string name; ///< UTF-8; "" where a file holds one without a name
     TensorView view;
-    /// Brings the numbers to where the view points, once; from whichever thread. Empty: they are there.
-    std::function<void()> read = {};
-    /// Shows all numbers to a judge and brings none, if they are not there; only of those that take far more than their file.
-    std::function<void(const NumberJudge&)> show = {};
-    std::shared_ptr<const void> owner = {}; ///< of the view's bytes, where they go when the last copy goes
+    std::shared_ptr<const Unread> unread = {}; ///< empty: the numbers are there
+    std::shared_ptr<const void> owner = {};    ///< of the view's bytes, where they go when the last copy goes
 
+    [[nodiscard]] bool is_squeezed() const { return unread && unread->show; } ///< it takes far more than its file
     /// For a caller that has checked type and shape and reads the numbers next. Throws Error(data) for damaged data, each time.
     void read_numbers(const NumberJudge& judge = {}) const;
 };

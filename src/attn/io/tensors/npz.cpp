@@ -164,17 +164,21 @@ void open_member(const ZipMember& member, const std::string& what, const WantedT
         const auto check = [member, what, once = std::make_shared<Once>()] {
             once->act([&] { require_crc(crc32_of(member.data), member, what); });
         };
-        file.entries.push_back({.name = name, .view = npy_view(header, member.data, what), .read = check});
+        file.entries.push_back({.name = name,
+                                .view = npy_view(header, member.data, what),
+                                .unread = std::make_shared<const Unread>(Unread{.read = check})});
         return;
     }
     require_npy_size(header, member.size, what);
     const auto array = std::make_shared<Deflated>(member, what);
-    NamedTensor& entry =
-        file.entries.emplace_back(NamedTensor{.name = name, .view = npy_view(header, array->room(), what), .owner = array});
-    entry.read = [array] { array->read(); };
+    Unread unread{.read = [array] { array->read(); }};
     if (array->room().size() > 3 * member.data.size()) {
-        entry.show = [array, front = header.data](const NumberJudge& judge) { array->show(front, judge); };
+        unread.show = [array, front = header.data](const NumberJudge& judge) { array->show(front, judge); };
     }
+    file.entries.push_back({.name = name,
+                            .view = npy_view(header, array->room(), what),
+                            .unread = std::make_shared<const Unread>(std::move(unread)),
+                            .owner = array});
 }
 
 std::vector<std::string> names_of(const std::vector<ZipMember>& members)

@@ -26,9 +26,10 @@ TensorFile with_truths_checked(TensorFile file, std::string_view what)
     for (NamedTensor& entry : file.entries) {
         if (entry.view.type == ElementType::boolean) {
             std::string place = entry.name.empty() ? std::string(what) : fmt::format("{} in {}", in_quotes(entry.name), what);
-            if (entry.show) {
-                entry.show = [show = std::move(entry.show), view = entry.view, place](const NumberJudge& judge) {
-                    show([&](const Arriving& arriving) {
+            Unread checked;
+            if (entry.is_squeezed()) {
+                checked.show = [unread = entry.unread, view = entry.view, place](const NumberJudge& judge) {
+                    unread->show([&](const Arriving& arriving) {
                         require_truths(view, place, &arriving);
                         if (judge) {
                             judge(arriving);
@@ -36,12 +37,13 @@ TensorFile with_truths_checked(TensorFile file, std::string_view what)
                     });
                 };
             }
-            entry.read = [bring = std::move(entry.read), view = entry.view, place = std::move(place)] {
-                if (bring) {
-                    bring();
+            checked.read = [unread = entry.unread, view = entry.view, place = std::move(place)] {
+                if (unread) {
+                    unread->read();
                 }
                 require_truths(view, place);
             };
+            entry.unread = std::make_shared<const Unread>(std::move(checked));
         }
     }
     return file;

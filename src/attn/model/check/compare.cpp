@@ -348,8 +348,8 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
             compare_by_name(a.tensors, b.tensors, found, pair);
         }
     };
-    const auto is_squeezed = [](const ComparedTensor& tensor) { return static_cast<bool>(tensor.show); };
-    if (std::ranges::any_of(a.tensors, is_squeezed) || std::ranges::any_of(b.tensors, is_squeezed)) {
+    if (std::ranges::any_of(a.tensors, &ComparedTensor::is_squeezed) ||
+        std::ranges::any_of(b.tensors, &ComparedTensor::is_squeezed)) {
         std::vector<const NamedTensor*> needed; // together, so that the last may be refused before the first takes memory
         std::vector<TensorComparison> nothing;
         compare_pairs(nothing, [&](const ComparedTensor& x, const ComparedTensor& y) {

@@ -68,7 +68,7 @@ VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
 {
     VectorsOfIds vectors{.name = table.name, .dim = table.view.shape[1], .count = table.view.shape[0], .rows = {}};
     const auto there = std::make_shared<std::atomic<bool>>(false);
-    if (table.read && table.owner) { // others stay in their file, and reading only checks them
+    if (table.unread && table.owner) { // others stay in their file, and reading only checks them
         vectors.takes = [there, bytes = std::ssize(table.view.bytes)] { return *there ? 0 : bytes; };
     }
     vectors.rows = [table = std::move(table), allow_nonfinite, there,

@@ -123,10 +123,11 @@ TEST(EmbeddingTable, OfIdsStaysWhereItIs)
     const VectorsOfIds rows = vectors_of_ids({.name = "tensor", .view = view}, false);
     EXPECT_FALSE(rows.takes);
     EXPECT_EQ(rows.rows(attn::Dtype::float64).view.bytes.data(), view.bytes.data());
-    EXPECT_FALSE(vectors_of_ids({.name = "checked", .view = view, .read = [] {}}, false).takes);
+    const auto unread = std::make_shared<const attn::Unread>(attn::Unread{.read = [] {}});
+    EXPECT_FALSE(vectors_of_ids({.name = "checked", .view = view, .unread = unread}, false).takes);
 
     const auto owner = std::make_shared<const int>();
-    const VectorsOfIds squeezed = vectors_of_ids({.name = "squeezed", .view = view, .read = [] {}, .owner = owner}, false);
+    const VectorsOfIds squeezed = vectors_of_ids({.name = "squeezed", .view = view, .unread = unread, .owner = owner}, false);
     EXPECT_EQ(squeezed.takes(), 16);
     (void)squeezed.rows(attn::Dtype::float32);
     EXPECT_EQ(squeezed.takes(), 0);
