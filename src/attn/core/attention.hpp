@@ -7,6 +7,7 @@
 //                   a key is masked
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0; with
 //                   a sink, a logit of the head that has no key and no value, they sum to less than 1
+//   entropy       = -Σ weights · ln weights               (T), in nats
 //   lse           = ln Σ exp(masked_scores), sink and all (T); -inf for an empty row
 //   dropped_weights = weights · kept / (1 - p)            only with dropout: kept is 0 or 1, drawn by the caller
 //   head_context  = weights · V                           (T, d_v); dropped_weights · V with dropout

@@ -21,7 +21,7 @@ struct FormatInfo {
     bool one_result = false;      ///< a file holds no more than one
     bool one_array = false;       ///< and of that no more than one array
     bool holds_config = false;    ///< a result in it tells the config that it was computed by
-    bool has_header = false;      ///< it is a line for each number, below one that names the columns
+    bool has_header = false;      ///< it is records, a line for each number, below one that names the columns
     bool of_run = true;           ///< run writes it
     bool of_models = of_run;      ///< run --model writes it
     std::string_view rounds = {}; ///< what --digits calls it, whose numbers it rounds; empty: none

@@ -21,7 +21,7 @@ struct RunOptions : InputOptions {
     bool spelled_out = false; ///< of a recipe: with every size, side and shape, for `recipe new`
     AgainstOptions against;
     Format format = Format::table;
-    int digits = 4;             ///< of tables
+    int digits = 4;             ///< of formats that round
     std::optional<bool> header; ///< of CSV
     report::NotationRule notation = report::NotationRule::fixed;
     PictureOptions picture_options;

@@ -42,16 +42,14 @@ struct SeriesPlace {
 /// whole trained model, or an empty line.
 void begin_result(const ResultFormat& how, bool first, bool of_model, Buffer& out);
 
-/// One of several without what stands before it. The buffer is not flushed: for many results in a row. Throws as the exporters,
-/// before anything is written.
+/// One result, of several without what stands before it. The buffer is not flushed: for many results in a row. Throws as the
+/// exporters, before anything is written.
 void write_result(const model::Result& result, const ResultFormat& how, const std::optional<SeriesPlace>& place, Buffer& out);
 
 /// The arrays that are shown: ids and positions as int64, parameters, everything computed; a .safetensors also says the schema
 /// and the config. An .npy is one of them, without the rows and heads that were chosen. Of a whole trained model those of a
 /// layer are called "layers.3.weights". Throws Error(usage) when only words are shown.
 void write_result_tensors(const model::Result& result, Format format, Buffer& out);
-
-/// "layers.3.weights"
 
 /// Throws Error(usage) for more arrays than a file of this format holds.
 void require_arrays(Index count, Format format);

@@ -384,7 +384,8 @@ private:
         }
     }
 
-    /// -Σ w·ln w of row i: with w = 2^t / sum this is ln(sum) · Σ w - ln 2 · Σ w·t; but for a sink Σ w is 1.
+    /// -Σ w·ln w of row i: with w = 2^t / sum this is ln(sum) · Σ w - ln 2 · Σ w·t; but for a sink Σ w is 1, and sum is never
+    /// 0. With a sink the maximum is in units of the scores (plan_tiles), as the sink is.
     void keep_entropy(Index i)
     {
         if (plan_.outputs[Stage::entropy].data == nullptr) {

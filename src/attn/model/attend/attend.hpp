@@ -66,7 +66,7 @@ struct Attend : core::AttentionOptions {
     CausalAlign align = CausalAlign::offset;
     bool alibi = false;                       ///< core/positions.hpp, distances from where `align` puts the queries; with the
                                               ///< slopes of the paper, so not with alibi_slopes
-    std::optional<ElementType> out_type = {}; ///< of all stages but the cache and lse; float64 is computed in float64
+    std::optional<ElementType> out_type = {}; ///< but where type_of() says another; float64 is computed in float64
     bool allow_nonfinite = false;
     bool grad_ones = false; ///< the gradient of the context is 1 everywhere, so that the loss is its sum; not with grad
     Show show{Item::context};
@@ -81,8 +81,8 @@ struct AttendResult {
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
 };
 
-/// The type that a stage is given in: that of the queries unless another is asked for; of the cache that of the keys; of lse
-/// float32 at least, because scores of float16 queries may leave float16.
+/// The type that a stage is given in: that of the queries unless another is asked for; of the cache that of the keys; of lse,
+/// and of sums over many rows or keys among the gradients, float32 at least, because they may leave float16.
 [[nodiscard]] ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options);
 
 /// float16 and bfloat16 are computed in float32, anything with float64 among queries, keys and values in float64; each number

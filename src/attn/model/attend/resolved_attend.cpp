@@ -221,10 +221,11 @@ bool differentiates(const Attend& options, const std::function<bool(const Attend
 
 ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)
 {
-    constexpr std::array sums{Item::lse, Item::delta, Item::dmask, Item::dsinks, Item::dscale}; // may leave float16
+    constexpr std::array may_leave_float16{Item::lse, Item::delta, Item::dmask, Item::dsinks, Item::dscale};
     const ElementType type =
         info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(input_of(stage, inputs).type);
-    return std::ranges::find(sums, stage) != sums.end() && is_half(type) ? ElementType::float32 : type;
+    const bool leaves = std::ranges::find(may_leave_float16, stage) != may_leave_float16.end();
+    return leaves && is_half(type) ? ElementType::float32 : type;
 }
 
 ResolvedAttend::ResolvedAttend(const AttendInputs& its_inputs, const Attend& its_options, const RunSettings& its_settings)

@@ -262,7 +262,7 @@ void write_array(Buffer& buffer, const Result& result, const Layer& layer, const
 
 // ---- whole results ----------------------------------------------------------------------------------------------------
 
-/// "cat: chat", "sat: assis[2]", …: of a repeated word which it is.
+/// "cat → chat", "sat → assis[2]", …: of a repeated word which it is.
 void write_alignment(Buffer& buffer, const Result& result, const Layer& layer, const TableOptions& options)
 {
     const AxisLabels rows = labels_of(result, layer, Axis::queries, std::ssize(layer.alignment));
@@ -283,7 +283,7 @@ void write_alignment(Buffer& buffer, const Result& result, const Layer& layer, c
     }
 }
 
-/// "after ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
+/// "likeliest after mat (position 5): …", or "likeliest in place of [MASK] (position 5): …"
 void write_guesses(Buffer& buffer, const Result& result, const std::vector<model::Guesses>& guesses,
                    const TableOptions& options)
 {

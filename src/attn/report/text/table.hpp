@@ -22,10 +22,9 @@ struct TableOptions {
     bool layer_pairs = false;  ///< of a whole trained model: the strongest pairs of each layer below the summary
 };
 
-/// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1. On a terminal
-/// with colours weights whose numbers do not fit are drawn without them (grid.hpp).
-/// Of a whole trained model the words come first, then the summary, and layer by layer what is shown of it, under a line with
-/// its number.
+/// Rows are query words, columns key words; weights have a last column with the row's sum where one of their head is not 1. On
+/// a terminal with colours weights whose numbers do not fit are drawn without them (grid.hpp). Of a whole trained model the
+/// words come first, then the summary, and layer by layer what is shown of it, under a line with its number.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);
 
 } // namespace attn::report
