@@ -214,7 +214,8 @@ using AttentionOutputs = PerStage<StageSpan>;
 
 /// What there is to say of the way to the stages.
 struct AttentionNotes {
-    bool overflowed = false; ///< a score of a key that is seen, or it times the scale, left the range of its type
+    bool overflowed = false; ///< a score, or it times the scale, left the range of its type; of keys that a range hides
+                             ///< (visible_keys) none counts
     std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "dropout"; empty: they did
 };
 

@@ -87,8 +87,8 @@ enum class Seen : std::uint8_t { unknown, none, some, all };
 
 /// Of `count` elements of a mask side by side, at least one. `some` also for a type that is neither boolean nor floating.
 [[nodiscard]] Seen seen_of(const std::byte* from, Index count, ElementType type);
-/// Of the keys that the mask has an element for. `some` also where a bias is more than a mask, where elements do not lie side
-/// by side, and for a boolean that is neither 0 nor 1.
+/// Of the keys that the mask has an element for; of what an option adds to a bias it knows nothing. `some` also where the
+/// inputs make a bias more than a mask, where elements do not lie side by side, and for a boolean that is neither 0 nor 1.
 [[nodiscard]] Seen seen_by_mask(const AttentionInputs& inputs, const BiasPlace& place);
 
 /// (rows, keys) → (rows, stride): the numbers to add to scores, -inf for a key that is not seen; 0 where the mask has ended.

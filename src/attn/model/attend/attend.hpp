@@ -89,8 +89,8 @@ struct AttendResult {
 /// is rounded once to its type. Throws Error(data) for shapes that do not belong together (naming them), types that are none of
 /// these, lengths out of range, values that are not finite unless allowed; Error(usage) for options that exclude each other;
 /// Error(too_large) before allocating what does not fit. Of the settings, threads, isa, memory_limit and observer count; an isa
-/// other than portable serves what is computed in float32, unless a softmax type is given or numbers are not finite or so large
-/// that they may overflow on the way.
+/// other than portable serves what core::attention() computes on its fast path, unless numbers are not finite or so large that
+/// they may overflow on the way.
 [[nodiscard]] AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings);
 
 // The tensors of a call of attend, each declared once: what it and its option are called, what it is, and its member. Options,

@@ -23,7 +23,7 @@ struct MaskRow {
 struct AskedOfCore {
     AskedOfCore(const Call& call, const Variant& variant);
 
-    core::AttentionOptions causal, left, right; ///< the last two are the sides of the window
+    core::AttentionOptions causal, left, right; ///< left and right: the sides of the window
     Index back = 0, ahead = 0;                  ///< added to those
     std::vector<Index> offsets;                 ///< of all three: a number for each batch entry
     std::optional<core::AttentionInputs> length, mask, segment, distance;
