@@ -1,10 +1,29 @@
 """In a control group with a limit on memory."""
 
+import numpy as np
 import pytest
 from memory_group import memory_group
-from program import limits_memory, succeeds
+from program import assert_fails, limits_memory, run, succeeds
 
 MEGABYTE = 1 << 20
+
+
+@limits_memory
+def test_numbers_that_fit_only_without_the_program_are_not_inflated(tmp_path):
+    np.savez_compressed(tmp_path / "squeezed.npz", x=np.zeros(13 * MEGABYTE, np.float32))
+    np.savez(tmp_path / "stored.npz", x=np.zeros(13 * MEGABYTE, np.float32))
+
+    with memory_group(54 * MEGABYTE) as group:
+        if group is None:
+            pytest.skip("this user may make no memory group")
+
+        def enter():
+            (group / "cgroup.procs").write_text("0")
+
+        files = tmp_path / "squeezed.npz", tmp_path / "stored.npz"
+        done = run("compare", *files, preexec_fn=enter)
+
+    assert_fails(done, 71, f"the numbers of the two files, inflated, need {52 * MEGABYTE} bytes and ")
 
 
 @limits_memory

@@ -334,6 +334,7 @@ Index Comparison::differing() const
 
 Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options)
 {
+    const auto inflates = [](const ComparedTensor& tensor) { return tensor.inflated() > 0; };
     if (a.tensors.empty() && b.tensors.empty() && (a.words.empty() || b.words.empty())) {
         throw Error(ErrorKind::data, "neither side holds a tensor; allowed: at least one");
     }
@@ -348,16 +349,22 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
             compare_by_name(a.tensors, b.tensors, found, pair);
         }
     };
-    if (std::ranges::any_of(a.tensors, &ComparedTensor::is_squeezed) ||
-        std::ranges::any_of(b.tensors, &ComparedTensor::is_squeezed)) {
+    if (std::ranges::any_of(a.tensors, inflates) || std::ranges::any_of(b.tensors, inflates)) {
         std::vector<const NamedTensor*> needed; // together, so that the last may be refused before the first takes memory
+        Index bytes = 0;
         std::vector<TensorComparison> nothing;
         compare_pairs(nothing, [&](const ComparedTensor& x, const ComparedTensor& y) {
             if (x.view.shape == y.view.shape) {
                 needed.insert(needed.end(), {&x, &y});
+                bytes += x.inflated() + y.inflated();
             }
             return TensorComparison();
         });
+        if (bytes > options.memory_limit) {
+            throw Error(ErrorKind::too_large,
+                        fmt::format("the numbers of the two files, inflated, need {} bytes and {} are free", bytes,
+                                    options.memory_limit));
+        }
         read_numbers(needed);
     }
     compare_pairs(comparison.tensors,

@@ -29,6 +29,7 @@ struct CompareOptions {
     /// Instead of the tolerance: so many units in the last place, of the narrower type of the two. Integers must be equal.
     std::optional<std::uint64_t> ulps = {};
     bool equal_nan = true;
+    Index memory_limit = std::numeric_limits<Index>::max(); ///< bytes that numbers may come to that are squeezed in their files
 };
 
 /// One element of both sides, as text.
@@ -69,7 +70,7 @@ struct Comparison {
 };
 
 /// Pairs by name; where both sides have one tensor alone, those two. Reads both a piece at a time, whatever their order in
-/// memory. Throws Error(data) when there is nothing to compare.
+/// memory. Throws Error(data) when there is nothing to compare, Error(too_large) before inflating what does not fit.
 [[nodiscard]] Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options);
 
 /// The numbers of A; where they were printed, those of B wherever these are within the tolerance of a number that prints so.

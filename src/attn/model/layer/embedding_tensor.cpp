@@ -68,8 +68,8 @@ VectorsOfIds vectors_of_ids(NamedTensor table, bool allow_nonfinite)
 {
     VectorsOfIds vectors{.name = table.name, .dim = table.view.shape[1], .count = table.view.shape[0], .rows = {}};
     const auto there = std::make_shared<std::atomic<bool>>(false);
-    if (table.unread && table.owner) { // others stay in their file, and reading only checks them
-        vectors.takes = [there, bytes = std::ssize(table.view.bytes)] { return *there ? 0 : bytes; };
+    if (const Index bytes = table.inflated(); bytes > 0) { // others only have to be checked
+        vectors.takes = [there, bytes] { return *there ? 0 : bytes; };
     }
     vectors.rows = [table = std::move(table), allow_nonfinite, there,
                     judged = std::make_shared<std::array<Once, dtype_names.size()>>()](Dtype dtype) {

@@ -1,6 +1,7 @@
 #include "attn/model/check/compare.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <random>
 
 namespace {
@@ -354,6 +356,23 @@ TEST(TensorsOf, KeepsIdsThatNoFloat32Holds)
     const attn::model::SavedResult saved{{}, {}, {{"token_ids", {1}, {"16777217"}, ElementType::int64}}};
     EXPECT_EQ(attn::load<std::int64_t>(attn::model::tensors_of(saved).tensors.at(0).view()).values,
               std::vector<std::int64_t>{16777217});
+}
+
+TEST(Compare, InflatesOnlyWhatThereIsRoomFor)
+{
+    int reads = 0;
+    attn::NamedTensor x = attn::owned(row({1, 2}));
+    x.unread = std::make_shared<const attn::Unread>(attn::Unread{.read = [&] { ++reads; }});
+    const Contents side{{{x}}, {}};
+    const auto within = [&](Index limit) {
+        CompareOptions options;
+        options.memory_limit = limit;
+        return compare(side, side, options).agrees();
+    };
+    EXPECT_NE(error_of(attn::ErrorKind::too_large, [&] { (void)within(31); }), "no error"); // 2 sides of 2 numbers of 8 bytes
+    EXPECT_EQ(reads, 0);
+    EXPECT_TRUE(within(32));
+    EXPECT_GT(reads, 0);
 }
 
 TEST(Compare, WantsEqualIntegersWhenUnitsInTheLastPlaceAreForgiven)
