@@ -137,7 +137,7 @@ struct NamedTensor {
     std::shared_ptr<const void> owner = {};    ///< of the view's bytes, where they go when the last copy goes
 
     [[nodiscard]] bool is_squeezed() const { return unread && unread->show; } ///< it takes far more than its file
-    /// Bytes of memory that its numbers come to; none for those that stay in their file, or were there from the start.
+    /// Bytes of memory that its numbers take once they are inflated; 0 where they are in a file, or were there from the start.
     [[nodiscard]] Index inflated() const { return unread && owner ? std::ssize(view.bytes) : 0; }
     /// For a caller that has checked type and shape and reads the numbers next. Throws Error(data) for damaged data, each time.
     void read_numbers(const NumberJudge& judge = {}) const;

@@ -83,7 +83,7 @@ int execute_compare(CompareOptions& options, const TypedArguments& typed, const 
     if (split_tensor_argument(name_a).path == "-" && split_tensor_argument(name_b).path == "-") {
         throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: - for one file");
     }
-    options.memory_limit = memory_limit(); // before opening them: what will be inflated has its addresses from then on
+    options.memory_limit = memory_limit(); // before both are opened, which reserves addresses for all that may be inflated
     const ComparedFile a(name_a, globals.most_bytes());
     const ComparedFile b(name_b, globals.most_bytes());
     const model::Comparison comparison = model::compare(a.contents(), b.contents(), options);

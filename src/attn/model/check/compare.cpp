@@ -334,7 +334,6 @@ Index Comparison::differing() const
 
 Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options)
 {
-    const auto inflates = [](const ComparedTensor& tensor) { return tensor.inflated() > 0; };
     if (a.tensors.empty() && b.tensors.empty() && (a.words.empty() || b.words.empty())) {
         throw Error(ErrorKind::data, "neither side holds a tensor; allowed: at least one");
     }
@@ -349,6 +348,7 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
             compare_by_name(a.tensors, b.tensors, found, pair);
         }
     };
+    const auto inflates = [](const ComparedTensor& tensor) { return tensor.inflated() > 0; };
     if (std::ranges::any_of(a.tensors, inflates) || std::ranges::any_of(b.tensors, inflates)) {
         std::vector<const NamedTensor*> needed; // together, so that the last may be refused before the first takes memory
         Index bytes = 0;

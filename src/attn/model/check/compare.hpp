@@ -29,7 +29,7 @@ struct CompareOptions {
     /// Instead of the tolerance: so many units in the last place, of the narrower type of the two. Integers must be equal.
     std::optional<std::uint64_t> ulps = {};
     bool equal_nan = true;
-    Index memory_limit = std::numeric_limits<Index>::max(); ///< bytes that numbers may come to that are squeezed in their files
+    Index memory_limit = std::numeric_limits<Index>::max(); ///< bytes for the numbers that are compressed in their files
 };
 
 /// One element of both sides, as text.
