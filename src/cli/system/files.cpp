@@ -4,6 +4,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/system/platform.hpp"
 #include "cli/system/signals.hpp"
+#include "cli/system/system.hpp"
 
 #include <fmt/format.h>
 
@@ -88,7 +89,8 @@ std::size_t stated_size(int descriptor)
 }
 
 /// read_all up to where is_enough(all that was read) says so. What says how long it is is refused at once where that is too
-/// long, and gets its room in one piece.
+/// long, or larger than the memory: where that ends while a file is read, the kernel may search for pages without an end. Its
+/// room it gets in one piece.
 template <typename Enough>
 std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::string_view name)
 {
@@ -96,6 +98,7 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
     std::string bytes;
     std::size_t used = 0;
     const std::size_t stated = stated_size(descriptor);
+    std::optional<std::size_t> room; // for all bytes; looked for before many are read
     for (;;) {
         std::size_t wanted = std::max(smallest, bytes.size() * 2);
         if (bytes.size() < stated) {
@@ -112,11 +115,23 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
         if (used > most || stated > most) {
             throw Error(ErrorKind::data, fmt::format("{} is larger than {} bytes; --max-input-bytes allows more", name, most));
         }
+        const std::size_t known = std::max(used, stated);
+        if (!room && known > static_cast<std::size_t>(small_memory)) {
+            room = used + static_cast<std::size_t>(memory_limit());
+        }
+        if (room && known > *room) {
+            does_not_fit(name, known);
+        }
         bytes.reserve(stated + 1);
     }
 }
 
 } // namespace
+
+void does_not_fit(std::string_view name, std::size_t bytes)
+{
+    throw Error(ErrorKind::too_large, fmt::format("{} does not fit in memory: {} bytes and more", name, bytes));
+}
 
 std::string read_all(int descriptor, std::size_t most, std::string_view name)
 {

@@ -30,10 +30,14 @@ private:
 /// For reading; "-" is standard input. Throws Error(no_input).
 [[nodiscard]] Descriptor open_input(const std::string& path);
 
-/// Everything up to the end. Throws Error(data) as soon as there are more than `most` bytes, however large the input is.
+/// Everything up to the end. Throws Error(data) as soon as there are more than `most` bytes, however large the input is, and
+/// Error(too_large) for what does not fit in memory.
 [[nodiscard]] std::string read_all(int descriptor, std::size_t most, std::string_view name);
 /// The same of a file of JSON: reading ends at a first byte that no JSON begins with, which whoever parses it refuses.
 [[nodiscard]] std::string read_json_file(const std::string& path, std::size_t most);
+
+/// Throws Error(too_large). `name` as in messages; so many bytes are known of.
+[[noreturn]] void does_not_fit(std::string_view name, std::size_t bytes);
 
 /// How a path is called in a message: quoted, and never shortened, for its end tells most.
 [[nodiscard]] std::string quoted_path(const std::string& path);

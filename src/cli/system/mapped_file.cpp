@@ -18,11 +18,6 @@ namespace {
 constexpr std::size_t first_room = std::size_t{1} << 20U;
 constexpr std::size_t enough_to_check = 16;
 
-[[noreturn]] void does_not_fit(const std::string& name, std::size_t bytes)
-{
-    throw Error(ErrorKind::too_large, fmt::format("{} does not fit in memory: {} bytes and more", name, bytes));
-}
-
 bool same_time(const timespec& a, const timespec& b)
 {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;

@@ -43,3 +43,22 @@ def test_what_the_system_keeps_of_files_that_were_read_is_free(tmp_path):
                     pass
 
         succeeds("run", "a b", "--vocab-size", "1000000", "--show", "tokens", preexec_fn=enter_and_read)
+
+
+@limits_memory
+def test_a_text_larger_than_memory_is_refused_unread(tmp_path):
+    file = tmp_path / "large.json"
+    with open(file, "wb") as large:
+        large.write(b"{}")
+        large.truncate(512 * MEGABYTE)
+
+    with memory_group(260 * MEGABYTE) as group:
+        if group is None:
+            pytest.skip("this user may make no memory group")
+
+        def enter():
+            (group / "cgroup.procs").write_text("0")
+
+        done = run("check", file, preexec_fn=enter)
+
+    assert_fails(done, 71, f"does not fit in memory: {512 * MEGABYTE} bytes")
