@@ -89,8 +89,7 @@ std::size_t stated_size(int descriptor)
 }
 
 /// read_all up to where is_enough(all that was read) says so. What says how long it is is refused at once where that is too
-/// long, or larger than the memory: where that ends while a file is read, the kernel may search for pages without an end. Its
-/// room it gets in one piece.
+/// long, and gets its room in one piece. It must fit in memory: where that ends during a read, the kernel may try for ever.
 template <typename Enough>
 std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::string_view name)
 {
@@ -98,7 +97,7 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
     std::string bytes;
     std::size_t used = 0;
     const std::size_t stated = stated_size(descriptor);
-    std::optional<std::size_t> room; // for all bytes; looked for before many are read
+    std::optional<std::size_t> room; // for all bytes, read or not; asked for once they are many
     for (;;) {
         std::size_t wanted = std::max(smallest, bytes.size() * 2);
         if (bytes.size() < stated) {

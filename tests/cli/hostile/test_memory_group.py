@@ -1,5 +1,7 @@
 """In a control group with a limit on memory."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from memory_group import memory_group
@@ -8,18 +10,21 @@ from program import assert_fails, limits_memory, run, succeeds
 MEGABYTE = 1 << 20
 
 
+@contextlib.contextmanager
+def entering(megabytes):
+    """What a new process calls to be in a group of so many."""
+    with memory_group(megabytes * MEGABYTE) as group:
+        if group is None:
+            pytest.skip("this user may make no memory group")
+        yield lambda: (group / "cgroup.procs").write_text("0")
+
+
 @limits_memory
 def test_numbers_that_fit_only_without_the_program_are_not_inflated(tmp_path):
     np.savez_compressed(tmp_path / "squeezed.npz", x=np.zeros(13 * MEGABYTE, np.float32))
     np.savez(tmp_path / "stored.npz", x=np.zeros(13 * MEGABYTE, np.float32))
 
-    with memory_group(54 * MEGABYTE) as group:
-        if group is None:
-            pytest.skip("this user may make no memory group")
-
-        def enter():
-            (group / "cgroup.procs").write_text("0")
-
+    with entering(54) as enter:
         files = tmp_path / "squeezed.npz", tmp_path / "stored.npz"
         done = run("compare", *files, preexec_fn=enter)
 
@@ -32,12 +37,10 @@ def test_what_the_system_keeps_of_files_that_were_read_is_free(tmp_path):
     with open(file, "wb") as large:
         large.truncate(300 * MEGABYTE)
 
-    with memory_group(400 * MEGABYTE) as group:
-        if group is None:
-            pytest.skip("this user may make no memory group")
+    with entering(400) as enter:
 
         def enter_and_read():
-            (group / "cgroup.procs").write_text("0")
+            enter()
             with open(file, "rb") as large:
                 while large.read(MEGABYTE):
                     pass
@@ -52,13 +55,7 @@ def test_a_text_larger_than_memory_is_refused_unread(tmp_path):
         large.write(b"{}")
         large.truncate(512 * MEGABYTE)
 
-    with memory_group(260 * MEGABYTE) as group:
-        if group is None:
-            pytest.skip("this user may make no memory group")
-
-        def enter():
-            (group / "cgroup.procs").write_text("0")
-
+    with entering(260) as enter:
         done = run("check", file, preexec_fn=enter)
 
     assert_fails(done, 71, f"does not fit in memory: {512 * MEGABYTE} bytes")
